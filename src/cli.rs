@@ -91,8 +91,8 @@ pub(crate) enum Color {
 pub(crate) enum Command {
     /// The main job: measure a plan on a bed and write the report.
     Verify {
-        /// A plan file, or the name of a plan that comes with wireproof: quick, certify, loopback, soak, or a
-        /// probe's, like goodput.
+        /// A plan file, or the name of a plan that comes with wireproof: quick, certify, loopback, bufferbloat,
+        /// card, soak, or a probe's, like goodput.
         #[arg(default_value = "quick")]
         plan: PathBuf,
         #[command(flatten)]

@@ -99,6 +99,8 @@ const MANUALS: [Manual; 32] = [
                 "verify my-plan.toml --format html,pdf --lang ja",
                 "Measure a plan of your own; report in Japanese, also as a PDF.",
             ),
+            ("verify bufferbloat --bed hosts:ssh://root@10.0.0.2?dev=eth1", "Grade the latency of a full path."),
+            ("verify card --bed ports:enp1s0f0,enp1s0f1", "Find out whether a card is healthy."),
             ("verify certify --bed ports:enp1s0f0,enp1s0f1", "Measure between two ports of this machine."),
             ("verify --dry-run", "Print the steps, the changes and the time needed, and do nothing."),
         ],

@@ -15,10 +15,12 @@ use super::nearest::nearest;
 use crate::{cli::PROBES, exit::Words, paths};
 
 /// Plans that come with the program, beside the plan of each probe.
-const OF_SEVERAL: [(&str, &str); 4] = [
+const OF_SEVERAL: [(&str, &str); 6] = [
     ("quick", include_str!("../../plans/quick.toml")),
     ("certify", include_str!("../../plans/certify.toml")),
     ("loopback", include_str!("../../plans/loopback.toml")),
+    ("card", include_str!("../../plans/card.toml")),
+    ("bufferbloat", include_str!("../../plans/bufferbloat.toml")),
     ("soak", include_str!("../../plans/soak.toml")),
 ];
 
@@ -173,6 +175,8 @@ mod tests {
         assert!((6.2..6.5).contains(&hours("certify", &[])), "{}", hours("certify", &[]));
         assert!((0.12..0.15).contains(&hours("loopback", &[])), "{}", hours("loopback", &[]));
         assert!((2.0..2.1).contains(&hours("soak", &[])), "{}", hours("soak", &[]));
+        assert!((2.4..3.0).contains(&(60.0 * hours("bufferbloat", &[]))), "{}", hours("bufferbloat", &[]));
+        assert!((3.0..5.0).contains(&(60.0 * hours("card", &[]))), "{}", hours("card", &[]));
         let tried_out = ["repeats=1", "latency.count=1000", "goodput.duration=1 s"];
         assert!(hours("certify", &tried_out) < 20.0 / 3600.0);
         assert!((0.4..0.6).contains(&hours("certify", &["goodput.5.duration=100 s"])));

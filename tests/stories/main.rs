@@ -5,10 +5,12 @@
 mod bad_input;
 mod beds;
 mod between;
+mod bufferbloat;
 mod bypass;
 mod cabling;
 mod campaign;
 mod captures;
+mod card;
 mod compare;
 mod documents;
 mod dut;

@@ -1,7 +1,7 @@
 //! Options of round-trip times.
 
 use clap::Args;
-use model::{IpVersion, PacketRate, Plan, Protocol, Stack, WaitMode, plan::PlanError};
+use model::{Direction, IpVersion, PacketRate, Plan, Protocol, Stack, WaitMode, plan::PlanError};
 
 use super::{Known, ProbeOptions, each, shared::latency_sizes, some};
 
@@ -36,6 +36,10 @@ pub(crate) struct LatencyOptions {
     /// Under load: messages a second by a schedule, like "100 kpps". Latency then counts from the scheduled time.
     #[arg(long, value_name = "RATE")]
     rate: Option<PacketRate>,
+    /// Load the path with TCP meanwhile, after it was measured idle: forward, reverse, both (a comma between them). Takes --rate and
+    /// --duration.
+    #[arg(long, value_delimiter = ',', value_name = "DIRECTIONS")]
+    tcp_load: Vec<Direction>,
     /// Have the kernel stamp each message, to split the RTT into program, stack and wire.
     #[arg(long)]
     stamps: bool,
@@ -53,6 +57,7 @@ impl ProbeOptions for LatencyOptions {
         each("--stack", "latency", some(&self.stack), items, |item, stacks| item.stacks = stacks.to_vec())?;
         each("--mode", "latency", self.mode, items, |item, mode| item.mode = *mode)?;
         each("--rate", "latency", self.rate, items, |item, rate| item.rate = Some(*rate))?;
+        each("--tcp-load", "latency", some(&self.tcp_load), items, |item, loads| item.tcp_load = loads.to_vec())?;
         each("--stamps", "latency", self.stamps.then_some(true), items, |item, stamps| item.stamps = *stamps)
     }
 

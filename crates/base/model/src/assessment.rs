@@ -1,6 +1,8 @@
 //! All that is concluded from a run. `verdict::assess` makes it once; every form of the report shows it and concludes nothing.
 
 use crate::{
+    bufferbloat::Bufferbloat,
+    card_health::CardHealth,
     doubt::Doubt,
     figure::{Interval, Metric},
     limited::{Culprit, LimitedBy, LossAt, Place},
@@ -20,6 +22,10 @@ pub struct Assessment {
     pub page_one: PageOne,
     /// The run beside each chosen reference; `None` where no comparison is wanted.
     pub comparisons: Option<Vec<ReferenceComparison>>,
+    /// Round trips while TCP fills the path, against those of the idle path.
+    pub bufferbloat: Vec<Bufferbloat>,
+    /// Health of the cards; `None` where the plan does not ask for it.
+    pub card: Option<CardHealth>,
     /// One for each trial of the run, in the same order.
     pub trials: Vec<TrialAssessment>,
     /// One for each self-test of the run, in the same order.

@@ -38,6 +38,26 @@ pub fn tells_of_loss(name: &str) -> bool {
     listed.contains(&name.trim()) || PARTS.iter().any(|part| lower.contains(part))
 }
 
+/// Parts of the names of counters that tell of damaged frames: a bad cable, module, port or slot, and never an overload.
+const DAMAGE: [&str; 10] = [
+    "crc",
+    "fcs",
+    "symbol_err",
+    "illegal_bytes",
+    "align_err",
+    "frame_err",
+    "carrier_err",
+    "uncorrectable",
+    "rx_errors",
+    "tx_errors",
+];
+
+/// Whether a counter of an interface or its driver tells of damaged frames.
+pub fn tells_of_damage(name: &str) -> bool {
+    let lower = name.to_ascii_lowercase();
+    DAMAGE.iter().any(|part| lower.contains(part))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -49,6 +69,12 @@ mod tests {
         }
         for name in ["rx_no_dma_resources", "rx_out_of_buffer", "   pkts rx OOB", "NoPorts", "IPReversePathFilter"] {
             assert!(tells_of_loss(name), "{name}");
+        }
+        for name in ["rx_crc_errors", "rx_symbol_err_phy", "tx_carrier_errors", "port.illegal_bytes"] {
+            assert!(tells_of_damage(name), "{name}");
+        }
+        for name in ["rx_missed_errors", "rx_dropped", "rx_csum_offload_good"] {
+            assert!(!tells_of_damage(name), "{name}");
         }
         for name in ["rx_packets", "InDatagrams", "NET_RX", "processed"] {
             assert!(!tells_of_loss(name), "{name}");

@@ -96,6 +96,8 @@ metrics! {
     RttP999 = "rtt_p999" of "latency": Time, Lower;
     /// Largest RTT.
     RttMax = "rtt_max" of "latency": Time, Lower;
+    /// Median RTT while TCP fills the path.
+    LoadedRtt = "loaded_rtt" of "latency": Time, Lower;
     /// Goodput over the whole trial; with data both ways, of the slower direction.
     GoodputMean = "goodput_mean" of "goodput": Rate, Higher;
     /// Goodput of the slowest second.

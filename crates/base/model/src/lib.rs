@@ -6,8 +6,10 @@ pub mod alike;
 pub mod assessment;
 mod base64;
 pub mod bed;
+pub mod bufferbloat;
 pub mod bypass;
 pub mod card;
+pub mod card_health;
 pub mod change;
 pub mod check;
 mod choice;
@@ -48,7 +50,9 @@ pub use assessment::{
     Assessment, FlowAssessment, FreeFigure, KeyFigure, Limited, LineRate, MainLimit, PageOne, Tally, TrialAssessment,
 };
 pub use bed::{Answer, Bed, BedKind, ClockRelation, DUT, Dut, Endpoint, Gateway, Privilege};
+pub use bufferbloat::Bufferbloat;
 pub use card::Card;
+pub use card_health::CardHealth;
 pub use change::{Change, LinkEnd};
 pub use choice::ChoiceError;
 pub use comparison::{Comparison, Conclusion, ConfigurationFigures, Finding};

@@ -19,6 +19,7 @@ use std::time::Duration;
 
 use model::{GoodputSpec, Seat, Side};
 
+pub(crate) use self::transfer::both;
 use self::{far::Far, near::Near};
 use crate::{Prepared, ProbeError};
 
@@ -38,8 +39,13 @@ const DRAIN_IN_ALL: Duration = Duration::from_secs(60);
 pub(crate) fn prepare(spec: &GoodputSpec, side: Side, seat: &Seat) -> Result<Box<dyn Prepared>, ProbeError> {
     Ok(match side {
         Side::Near => Box::new(Near::prepare(spec, seat)?),
-        Side::Far => Box::new(Far::prepare(spec, seat)?),
+        Side::Far => prepare_at(spec, seat, 0)?,
     })
+}
+
+/// Gets a far side ready that listens at this port.
+pub(crate) fn prepare_at(spec: &GoodputSpec, seat: &Seat, port: u16) -> Result<Box<dyn Prepared>, ProbeError> {
+    Ok(Box::new(Far::prepare(spec, seat, port)?))
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@
 //! message to leave, so that a message that had to wait for its turn is not made to look faster than it was. Half of an RTT
 //! is not a one-way delay.
 
+mod background;
 mod book;
 mod client;
 mod load;

@@ -98,7 +98,7 @@ pub(crate) fn connector(card: &Card, t: &Texts) -> String {
     connector.into_iter().chain(module).collect::<Vec<_>>().join(", ")
 }
 
-fn module(module: &Module, t: &Texts) -> String {
+pub(crate) fn module(module: &Module, t: &Texts) -> String {
     let Module { form, maker, part, serial, wavelength_nm } = module;
     let values: [(&str, &dyn Display); 4] = [("form", form), ("maker", maker), ("part", part), ("serial", serial)];
     let light = wavelength_nm.map(|nm| format!(", {nm} nm"));

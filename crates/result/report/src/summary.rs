@@ -3,6 +3,7 @@
 use model::{LimitOutcome, Match, ReferenceComparison, Run};
 
 use crate::{
+    content,
     doubts::{gather, ranges},
     lang::Lang,
     material::Material,
@@ -22,6 +23,8 @@ pub fn summary(material: &Material<'_>, lang: Lang) -> String {
     lines.extend(tables(material, t));
     lines.push(String::new());
     lines.extend(probes::ALL.iter().flat_map(|probe| probe.stack_headlines(material, t)));
+    lines.extend(content::bufferbloat_lines(assessment, t));
+    lines.extend(content::card_lines(assessment, t));
     lines.extend(outcome_lines(run, &assessment.outcomes, t));
     lines.push(verdict_line(material, t));
     lines.extend(assessment.comparisons.iter().flatten().map(|comparison| comparison_line(comparison, t)));

@@ -17,7 +17,8 @@ use unicode_width::UnicodeWidthStr;
 use wireproof_report::{self as report, Lang, Material, RawFile};
 
 fn runs() -> Vec<(Run, Vec<LimitOutcome>)> {
-    let without_limits = [fixture::run(), fixture::interrupted_run(), fixture::wide_run()].map(|run| (run, vec![]));
+    let without_limits = [fixture::run(), fixture::interrupted_run(), fixture::wide_run(), fixture::answering_run()]
+        .map(|run| (run, vec![]));
     without_limits.into_iter().chain([fixture::run_with_limits()]).collect()
 }
 
@@ -115,6 +116,38 @@ fn no_language_leaks_into_the_other() {
         }
         assert!(!report::summary(&material, Lang::En).contains(is_japanese));
     }
+}
+
+#[test]
+fn the_first_page_and_the_terminal_answer_what_the_plan_asks() {
+    let run = fixture::answering_run();
+    for (lang, words) in [
+        (
+            Lang::En,
+            ["Latency under load (bufferbloat): grade B", "The card is not fine", "a: virtual port", "64 B frames: "],
+        ),
+        (
+            Lang::Ja,
+            [
+                "負荷時の遅延(バッファブロート): 評価 B",
+                "カードは正常ではありません",
+                "a: 仮想ポート",
+                "64 B フレーム: ",
+            ],
+        ),
+    ] {
+        let (html, told) = (page(&run, &[], lang), summary(&run, &[], lang));
+        for word in words {
+            assert!(html.contains(word) && told.contains(word), "{word}: {told}");
+        }
+        let key_figures = if lang == Lang::En { "Key figures" } else { "主要な測定値" };
+        assert!(html.find(words[0]) < html.find(key_figures), "on the first page");
+    }
+    let without = fixture::run();
+    assert!(
+        !page(&without, &[], Lang::En).contains("bufferbloat")
+            && !summary(&without, &[], Lang::En).contains("virtual port")
+    );
 }
 
 #[test]

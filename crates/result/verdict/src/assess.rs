@@ -4,10 +4,12 @@ use std::cmp::Reverse;
 
 use model::{
     Assessment, Delta, Evidence, FlowAssessment, Limited, LimitedBy, LossAt, Place, ProbeSpec, Reference, Run, Trial,
-    TrialAssessment, alike::grouped,
+    TrialAssessment, alike::grouped, plan::Purpose,
 };
 
-use crate::{Chosen, beside_references, judge, overall, page_one, probes};
+use crate::{
+    Chosen, beside_references, bufferbloat::bufferbloat, card_health::card_health, judge, overall, page_one, probes,
+};
 
 /// Draws all conclusions from a run. `references` are those that limits may name, `chosen` those that the run is compared with.
 pub fn assess(run: &Run, references: &[Reference], chosen: &Chosen) -> Assessment {
@@ -19,6 +21,8 @@ pub fn assess(run: &Run, references: &[Reference], chosen: &Chosen) -> Assessmen
         page_one: page_one(run, &outcomes, &limited, ways),
         outcomes,
         comparisons: (*chosen != Chosen::None).then(|| beside_references(run, references, chosen)),
+        bufferbloat: bufferbloat(run),
+        card: (run.plan.purpose == Some(Purpose::Card)).then(|| card_health(run, &trials)),
         self_tests: run.self_tests.iter().map(|trial| probes::assess(run, trial)).collect(),
         limited,
         limit_unknown,

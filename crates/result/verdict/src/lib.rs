@@ -3,6 +3,8 @@
 //! This crate is pure, and judges stored trials: an old run is judged by today's rules.
 
 mod assess;
+mod bufferbloat;
+mod card_health;
 mod compare;
 mod figures;
 mod limited;

@@ -2,6 +2,7 @@
 
 use model::{
     BitRate, Flow, GoodputSpec, LineRate, PayloadSize, Run,
+    environment::InterfaceFacts,
     frame_size::{FrameSize, Headers},
 };
 
@@ -12,9 +13,14 @@ pub(crate) fn speed_mbps(run: &Run) -> Option<u32> {
 
 /// Speed of the interface of one end, where its driver knows one.
 pub(crate) fn speed_of(run: &Run, endpoint: &str) -> Option<u32> {
+    interface(run, endpoint)?.speed_mbps
+}
+
+/// Interface of one end, as it was before the first trial.
+pub(crate) fn interface<'a>(run: &'a Run, endpoint: &str) -> Option<&'a InterfaceFacts> {
     let end = run.bed.end(endpoint)?;
     let facts = run.before.endpoints.iter().find(|facts| facts.endpoint == end.name)?;
-    facts.interfaces.iter().find(|interface| interface.name == end.interface)?.speed_mbps
+    facts.interfaces.iter().find(|interface| interface.name == end.interface)
 }
 
 /// The most packets of full size that the link carries for a flow.

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::{Item, LONGEST, MOST_ROUND_TRIPS, NO_RATE, at_most, check_stacks, kernel};
 use crate::{
     frame_size::FrameSize,
-    probe::{Amount, FASTEST, IpVersion, LatencySpec, MOST_OUT, ProbeSpec, Protocol, Stack, WaitMode},
+    probe::{Amount, Direction, FASTEST, IpVersion, LatencySpec, MOST_OUT, ProbeSpec, Protocol, Stack, WaitMode},
     units::{Nanos, PacketRate},
 };
 
@@ -49,6 +49,10 @@ pub struct LatencyItem {
     /// Whether the kernel stamps each message, to split the RTT into stages (costs a microsecond or two).
     #[serde(default)]
     pub stamps: bool,
+    /// Directions of TCP connections that load the path meanwhile, one after the other, each compared with the idle path, which is
+    /// measured first: `forward`, `reverse`, `both`. Empty measures the idle path alone.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tcp_load: Vec<Direction>,
 }
 
 fn thousand() -> u64 {
@@ -91,12 +95,13 @@ impl Item for LatencyItem {
             return Err("stamps are the kernel's; take them away, or write stacks = [\"kernel\"]".to_owned());
         }
         check_stacks(&self.stacks)?;
+        self.check_tcp_load()?;
         self.rate.map_or(Ok(()), |rate| self.check_rate(rate))
     }
 
     fn specs(&self) -> Vec<ProbeSpec> {
         let count = || Amount::Count(self.count.map_or(ORDINARY_COUNT, NonZeroU64::get));
-        let spec = |stack: Stack, frame_size: FrameSize| LatencySpec {
+        let spec = |stack: Stack, frame_size: FrameSize, tcp_load: Option<Direction>| LatencySpec {
             protocol: self.protocol,
             ip: self.ip,
             stack,
@@ -108,13 +113,38 @@ impl Item for LatencyItem {
             timeout: self.timeout,
             rate: self.rate,
             stamps: self.stamps,
+            tcp_load,
         };
-        let sizes = |stack: &Stack| self.frame_sizes.iter().map(|size| spec(*stack, *size)).collect::<Vec<_>>();
+        let loads = || [None].into_iter().chain(self.tcp_load.iter().copied().map(Some));
+        let size = |stack: Stack, size: FrameSize| loads().map(move |load| spec(stack, size, load));
+        let sizes = |stack: &Stack| self.frame_sizes.iter().flat_map(|it| size(*stack, *it)).collect::<Vec<_>>();
         self.stacks.iter().flat_map(sizes).map(ProbeSpec::from).collect()
     }
 }
 
 impl LatencyItem {
+    fn check_tcp_load(&self) -> Result<(), String> {
+        let loads = &self.tcp_load;
+        if loads.is_empty() {
+            return Ok(());
+        }
+        if (1..loads.len()).any(|at| loads[..at].contains(&loads[at])) {
+            return Err(
+                "tcp_load names each direction once, like tcp_load = [\"forward\", \"reverse\", \"both\"]".to_owned()
+            );
+        }
+        if self.protocol == Protocol::Tcp || self.stacks != [Stack::Kernel] {
+            return Err(
+                "tcp_load goes beside datagrams of the kernel's stack; write protocol = \"udp\", and no stacks"
+                    .to_owned(),
+            );
+        }
+        match (self.rate, self.duration) {
+            (Some(_), Some(duration)) if duration >= Nanos::from_secs(1) => Ok(()),
+            _ => Err("tcp_load needs a schedule of a second or more; write for example rate = \"100 pps\" and duration = \"10 s\"".to_owned()),
+        }
+    }
+
     fn check_rate(&self, rate: PacketRate) -> Result<(), String> {
         if rate.0 == 0 {
             return Err(NO_RATE.to_owned());
@@ -135,5 +165,40 @@ impl LatencyItem {
             }
             _ => Ok(()),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Direction, LatencySpec, Metric, Nanos, Plan, probe::Probe};
+
+    const LOADED: &str = "name = \"t\"\n[[latency]]\nprotocol = \"udp\"\nframe_sizes = [128]\nrate = \"100 pps\"\nduration = \"10 s\"\n\
+                          warmup = 50\ntcp_load = [\"forward\", \"both\"]\n";
+
+    #[test]
+    fn the_idle_path_is_measured_before_each_load() {
+        let plan = Plan::parse(LOADED, &[]).unwrap();
+        let specs: Vec<LatencySpec> =
+            plan.specs().iter().filter_map(|spec| spec.of::<LatencySpec>()).cloned().collect();
+        let loads: Vec<_> = specs.iter().map(|spec| spec.tcp_load).collect();
+        assert_eq!(loads, [None, Some(Direction::Forward), Some(Direction::Both)]);
+        assert!(specs[2].to_string().ends_with("128 B at 100 pps beside TCP both"), "{}", specs[2]);
+        let gives = |spec: &LatencySpec, metric| spec.metrics().contains(&metric);
+        assert!(!gives(&specs[0], Metric::LoadedRtt) && gives(&specs[1], Metric::LoadedRtt));
+        assert_eq!(specs[0].transfer(), None);
+        let transfer = specs[2].transfer().expect("a load");
+        assert_eq!((transfer.direction, transfer.duration), (Direction::Both, Nanos::from_millis(10_500)));
+        assert_eq!(Plan::parse(&plan.to_toml(), &[]), Ok(plan));
+    }
+
+    #[test]
+    fn a_load_that_cannot_be_is_refused() {
+        let error = |from: &str, to: &str| Plan::parse(&LOADED.replace(from, to), &[]).unwrap_err().to_string();
+        assert!(error("\"udp\"", "\"tcp\"").contains("beside datagrams"));
+        assert!(error("128]\n", "128]\nstacks = [\"bypass\"]\n").contains("beside datagrams"));
+        assert!(error("rate = \"100 pps\"\n", "").contains("needs a schedule"));
+        assert!(error("duration = \"10 s\"", "count = 500").contains("needs a schedule"));
+        assert!(error("\"both\"", "\"forward\"").contains("each direction once"));
+        assert!(error("\"both\"", "\"sideways\"").contains("sideways"));
     }
 }

@@ -23,6 +23,7 @@ pub use transactions::{TransactionKind, TransactionsItem};
 use self::set::apply_sets;
 use crate::{
     bed::Endpoint,
+    choice::choice,
     probe::{LONGEST, PathSpec, ProbeSpec, Protocol, Stack},
     toml_text::{from_toml, to_toml},
     trial::{Origin, Trial},
@@ -35,6 +36,10 @@ use crate::{
 pub struct Plan {
     /// Short name, shown in reports and lists.
     pub name: String,
+    /// Question that the first page of the report answers: `card`, whether the cards at the ends are healthy. Without it the first page has
+    /// verdict and key figures alone.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub purpose: Option<Purpose>,
     /// How often the whole list of probes is gone through. Repeats go round the list, so that a drift of the
     /// machine's speed meets each probe alike.
     #[serde(default = "one")]
@@ -60,6 +65,14 @@ pub struct Plan {
 }
 
 crate::json!(Plan);
+
+choice!(
+    /// Question that a plan answers.
+    Purpose, "a purpose", {
+        /// Whether the cards at the ends are healthy.
+        Card = "card",
+    }
+);
 
 /// A trial to be measured: its identity within the run.
 #[derive(Clone, Debug, PartialEq)]
@@ -272,9 +285,10 @@ impl Plan {
 
     /// The plan without its measurements and limits.
     pub fn frame(&self) -> Self {
-        let (name, repeats) = (self.name.clone(), self.repeats);
+        let (name, purpose, repeats) = (self.name.clone(), self.purpose, self.repeats);
         Self {
             name,
+            purpose,
             repeats,
             latency: vec![],
             goodput: vec![],

@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Amount, Conditions, IpVersion, Probe, ProbeSpec, Profile, Protocol, SELF_TEST, Selectors, Stack, WaitMode,
+    Amount, Batch, Conditions, Direction, GoodputSpec, IpVersion, Probe, ProbeSpec, Profile, Protocol, ReceiveWay,
+    SELF_TEST, Selectors, SendWay, Stack, WaitMode,
 };
 use crate::{
     figure::Metric,
@@ -22,6 +23,12 @@ pub const ONE_WAY_LEAST_PAYLOAD: PayloadSize = PayloadSize(20);
 
 /// Messages that may be out within a timeout under load; remembering them takes about 400 MB.
 pub const MOST_OUT: u64 = 1 << 22;
+
+/// Connections each way of the TCP load, as in flent's test "rrul".
+const LOAD_STREAMS: u16 = 4;
+
+/// Time in which the TCP load fills the queues of the path, before the first message leaves.
+const LOAD_WARMUP: Nanos = Nanos::from_secs(3);
 
 /// Round trips: one after the other (ping-pong), or sent by a schedule (under load).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -47,6 +54,9 @@ pub struct LatencySpec {
     pub rate: Option<PacketRate>,
     /// Whether the kernel stamps each message on its way (`SO_TIMESTAMPING`), to split the RTT into stages.
     pub stamps: bool,
+    /// Direction of TCP connections that send as fast as they can meanwhile; `None` leaves the path idle.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tcp_load: Option<Direction>,
 }
 
 impl fmt::Display for LatencySpec {
@@ -58,7 +68,10 @@ impl fmt::Display for LatencySpec {
         if let Some(rate) = self.rate {
             write!(f, " at {rate}")?;
         }
-        if self.stamps { f.write_str(" stamped") } else { Ok(()) }
+        if self.stamps {
+            f.write_str(" stamped")?;
+        }
+        self.tcp_load.map_or(Ok(()), |direction| write!(f, " beside TCP {direction}"))
     }
 }
 
@@ -77,13 +90,41 @@ impl LatencySpec {
             Amount::Count(count) => count as f64 * message,
             Amount::Duration(duration) => duration.as_secs_f64(),
         };
-        self.warmup as f64 * message + counted
+        let load = self.tcp_load.map_or(0.0, |_| LOAD_WARMUP.as_secs_f64());
+        load + self.warmup as f64 * message + counted
+    }
+
+    /// The TCP transfer beside the messages. It lasts as long as their schedule, which only messages at a rate have.
+    pub fn transfer(&self) -> Option<GoodputSpec> {
+        let (direction, rate) = (self.tcp_load?, self.rate?);
+        let schedule = |messages: u64| (u128::from(messages) * 1_000_000_000 / u128::from(rate.0)) as u64;
+        let counted = match self.amount {
+            Amount::Count(count) => schedule(count),
+            Amount::Duration(Nanos(duration)) => duration,
+        };
+        Some(GoodputSpec {
+            protocol: Protocol::Tcp,
+            ip: self.ip,
+            stack: Stack::Kernel,
+            direction,
+            streams: LOAD_STREAMS,
+            duration: Nanos(schedule(self.warmup).saturating_add(counted)),
+            warmup: LOAD_WARMUP,
+            mtu: None,
+            window: None,
+            congestion: None,
+            send: SendWay::Write,
+            receive: ReceiveWay::Read,
+            datagram: None,
+            batch: Batch::Mmsg,
+            rate: None,
+        })
     }
 
     /// Past the kernel there is no loopback to measure the tester alone on.
     fn self_test(&self) -> Option<ProbeSpec> {
         let has_one = self.rate.is_some() && self.stack == Stack::Kernel;
-        has_one.then(|| Self { amount: Amount::Duration(SELF_TEST), ..self.clone() }.into())
+        has_one.then(|| Self { amount: Amount::Duration(SELF_TEST), tcp_load: None, ..self.clone() }.into())
     }
 }
 
@@ -104,11 +145,17 @@ impl Probe for LatencySpec {
 
     fn metrics(&self) -> &'static [Metric] {
         use Metric::*;
-        &[RttMin, RttMean, RttP50, RttP90, RttP99, RttP999, RttMax, Loss]
+        match self.tcp_load {
+            None => &[RttMin, RttMean, RttP50, RttP90, RttP99, RttP999, RttMax, Loss],
+            Some(_) => &[LoadedRtt, RttMin, RttMean, RttP50, RttP90, RttP99, RttP999, RttMax, Loss, GoodputMean],
+        }
     }
 
     fn compared(&self) -> &'static [Metric] {
-        &[Metric::RttP50, Metric::RttP99, Metric::RttMin, Metric::Loss]
+        match self.tcp_load {
+            None => &[Metric::RttP50, Metric::RttP99, Metric::RttMin, Metric::Loss],
+            Some(_) => &[Metric::LoadedRtt, Metric::RttP99, Metric::Loss, Metric::GoodputMean],
+        }
     }
 
     fn selectors(&self) -> Selectors {
@@ -119,6 +166,7 @@ impl Probe for LatencySpec {
             mode: Some(self.mode),
             frame_size: Some(self.frame_size),
             under_load: Some(self.rate.is_some()),
+            direction: self.tcp_load,
             ..Selectors::default()
         }
     }
@@ -133,6 +181,7 @@ impl Probe for LatencySpec {
             frame_size: Some(self.frame_size),
             mode: Some(self.mode),
             rate: self.rate,
+            direction: self.tcp_load,
             ..Conditions::default()
         }
     }

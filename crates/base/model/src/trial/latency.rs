@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Measures;
+use super::{Flow, Measures, Pacing, TimeSummary, times::supports};
 use crate::{
     figure::{Figure, Metric, Range},
     frame_size::{FrameSize, PayloadSize},
@@ -71,6 +71,9 @@ pub struct LatencyResult {
     pub clock_cost_ns: f64,
     /// The whole sample: HDR histogram in nanoseconds, V2 encoding, base64.
     pub histogram: String,
+    /// The TCP load, one for each direction that it went, the forward one first; empty without any.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub load: Vec<Flow>,
 }
 
 impl LatencyResult {
@@ -104,7 +107,11 @@ impl Measures for LatencySpec {
         let at_least =
             |metric, low: Option<f64>| low.map(|low| Figure { metric, value: Range { low, high: f64::INFINITY } });
         let rtts = rtts.map(|(metric, known, low)| Figure::known(metric, known).or_else(|| at_least(metric, low)));
-        rtts.into_iter().chain([Figure::known(Metric::Loss, result.loss())]).flatten().collect()
+        let loaded = rtts[2].filter(|_| self.tcp_load.is_some());
+        let loaded = loaded.map(|p50| Figure { metric: Metric::LoadedRtt, ..p50 });
+        let goodput = result.load.iter().map(|flow| flow.received.mean_bps()).reduce(f64::min);
+        let others = [loaded, Figure::known(Metric::Loss, result.loss()), Figure::known(Metric::GoodputMean, goodput)];
+        rtts.into_iter().chain(others).flatten().collect()
     }
 
     fn conditions_met(&self, result: &LatencyResult) -> Conditions {
@@ -127,55 +134,6 @@ fn mean_at_least(result: &LatencyResult, timeout: f64) -> f64 {
     let missing = result.missing() as f64;
     let fastest = result.rtt_ns.min.unwrap_or(0) as f64;
     ((n - missing) * fastest + missing * timeout) / n
-}
-
-/// Samples that must lie above a percentile.
-pub const NEEDED_ABOVE: u64 = 10;
-
-/// Whether a sample of `n` supports this percentile, given in thousandths (p99 is 990). In whole numbers, because 10 000 ×
-/// (1 − 0.999) is not quite 10 in floating point.
-pub(super) fn supports(n: u64, per_mille: u64) -> bool {
-    u128::from(n) * u128::from(1000 - per_mille) >= u128::from(NEEDED_ABOVE) * 1000
-}
-
-/// What a sample of times supports. A percentile p is there only if n(1-p) ≥ 10; mean and maximum only if no reply is
-/// missing, because they are unknown otherwise.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct TimeSummary {
-    /// Size of the sample, lost and late replies included.
-    pub n: u64,
-    /// Smallest.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub min: Option<u64>,
-    /// Arithmetic mean.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub mean: Option<f64>,
-    /// Median.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub p50: Option<u64>,
-    /// 90th percentile.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub p90: Option<u64>,
-    /// 99th percentile.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub p99: Option<u64>,
-    /// 99.9th percentile.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub p999: Option<u64>,
-    /// Largest.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub max: Option<u64>,
-}
-
-/// How a paced load really left: measured, not supposed.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Pacing {
-    /// Time between two sends that the schedule asks for, in nanoseconds.
-    pub intended_gap_ns: f64,
-    /// Time between two sends as it was, in nanoseconds (inter-departure time).
-    pub gap_ns: TimeSummary,
-    /// How long after its time each send was made, in nanoseconds.
-    pub behind_ns: TimeSummary,
 }
 
 /// Size of the difference between the delays of two packets sent one after the other, in nanoseconds (RFC 5481, section
@@ -220,15 +178,4 @@ pub enum StageName {
     WireAndFar,
     /// From there until the near program has it: waking up and the receive call.
     NearReceive,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_percentile_needs_ten_samples_above_it() {
-        assert!(supports(10_000, 999) && !supports(9_999, 999));
-        assert!(supports(20, 500) && !supports(19, 500));
-    }
 }

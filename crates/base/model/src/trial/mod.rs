@@ -6,6 +6,7 @@ mod latency;
 mod measurement;
 mod packets;
 mod path;
+mod times;
 mod transactions;
 
 use std::any::Any;
@@ -17,12 +18,13 @@ pub use goodput::{
     TcpState, Together, ZeroCopied,
 };
 pub use heard::{Heard, SequenceHeard};
-pub use latency::{LatencyResult, NEEDED_ABOVE, OneWay, Pacing, Stage, StageName, TimeSummary, Variation};
+pub use latency::{LatencyResult, OneWay, Stage, StageName, Variation};
 pub use measurement::Measures;
 pub use packets::{
     AllSenders, BitRates, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide, ReceivedOn,
 };
 pub use path::{Hop, HopTimes, Leg, PathDevice, PathResult, Refusal};
+pub use times::{NEEDED_ABOVE, Pacing, TimeSummary};
 pub use transactions::{TransactionsResult, TransactionsServed};
 
 use self::measurement::Measurement;
@@ -136,7 +138,12 @@ pub enum Measured {
 #[serde(rename_all = "kebab-case")]
 pub enum SideFigures {
     /// The near side of a latency probe has them all.
-    LatencyNear(Box<LatencyResult>),
+    LatencyNear {
+        /// Figures of the round trips.
+        result: Box<LatencyResult>,
+        /// Its side of the TCP load; `None` without one.
+        load: Option<Box<GoodputSide>>,
+    },
     /// The far side of a latency probe.
     LatencyFar {
         /// Messages it answered, warm-up included.
@@ -147,6 +154,8 @@ pub enum SideFigures {
         through_kernel: Option<u64>,
         /// Whether its card read and wrote the memory of these packets itself; `None` where all went through the kernel.
         zero_copy: Option<bool>,
+        /// Its side of the TCP load; `None` without one.
+        load: Option<Box<GoodputSide>>,
     },
     /// Either side of a goodput probe.
     Goodput(Box<GoodputSide>),

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Measures, Pacing, TimeSummary, latency::supports};
+use super::{Measures, Pacing, TimeSummary, times::supports};
 use crate::{
     Total,
     failed::Failed,

@@ -91,7 +91,7 @@ fn check_rate(probe: String, spec: &GoodputSpec, datagram: PayloadSize) -> Resul
 }
 
 /// One for each sender and direction that data went, the forward ones first.
-fn flows(spec: &GoodputSpec, ends: &Ends<'_>, sides: Vec<(GoodputSide, GoodputSide)>) -> Option<Vec<Flow>> {
+pub(super) fn flows(spec: &GoodputSpec, ends: &Ends<'_>, sides: Vec<(GoodputSide, GoodputSide)>) -> Option<Vec<Flow>> {
     let to = ends.receiver;
     let flow = |from: &Endpoint, to: &Endpoint, sent, received| {
         Some(Flow { from: from.name.clone(), to: to.name.clone(), sent: sent?, received: received? })

@@ -11,6 +11,7 @@ use self::cross_check::crossed;
 use super::{
     Assembled, Ends, Rules, Sides, Told,
     doubts::{through_kernel, too_slow},
+    goodput::flows,
 };
 use crate::{cross_check::packets_disagree, misfit::Misfit};
 
@@ -30,8 +31,8 @@ impl Rules for LatencySpec {
 
     fn assemble(&self, ends: &Ends<'_>, sides: Vec<Sides>) -> Option<Assembled> {
         let (
-            SideFigures::LatencyNear(mut result),
-            SideFigures::LatencyFar { answered, overflowed, through_kernel, zero_copy },
+            SideFigures::LatencyNear { mut result, load: near },
+            SideFigures::LatencyFar { answered, overflowed, through_kernel, zero_copy, load: far },
         ) = sides.into_iter().next()?
         else {
             return None;
@@ -39,6 +40,9 @@ impl Rules for LatencySpec {
         (result.answered, result.far_overflowed) = (answered, overflowed);
         result.through_kernel = result.through_kernel.zip(through_kernel).map(|(near, far)| near + far);
         result.zero_copy = result.zero_copy.zip(zero_copy).map(|(near, far)| near && far);
+        if let Some((transfer, (near, far))) = self.transfer().zip(near.zip(far)) {
+            result.load = flows(&transfer, ends, vec![(*near, *far)])?;
+        }
         assembled(self, ends, result, ends.counters.first()?.seconds)
     }
 
@@ -56,7 +60,8 @@ fn assembled(spec: &LatencySpec, ends: &Ends<'_>, result: Box<LatencyResult>, se
 fn doubts(spec: &LatencySpec, result: &LatencyResult, ends: &Ends<'_>) -> Option<Vec<Doubt>> {
     let (from, near) = ends.counted().next()?;
     let (to, far) = ends.counted().last()?;
-    let crossed = crossed((from, to), spec, result, [near, far]);
+    // The interfaces count the TCP load too.
+    let crossed = spec.tcp_load.is_none().then(|| crossed((from, to), spec, result, [near, far])).flatten();
     let mut doubts: Vec<Doubt> = crossed.map(packets_disagree).into_iter().collect();
     if result.missing() > 0 {
         doubts.push(Doubt::RepliesMissing { lost: result.lost.unwrap_or_default(), late: result.late });
@@ -64,6 +69,9 @@ fn doubts(spec: &LatencySpec, result: &LatencyResult, ends: &Ends<'_>) -> Option
     doubts.extend(result.intended_pps.and_then(|intended| too_slow(intended, result.achieved_pps)));
     doubts.extend(behind_schedule(result));
     doubts.extend(joined(result));
+    if result.load.iter().any(|flow| flow.received.ended_early) {
+        doubts.push(Doubt::DataEndedEarly);
+    }
     if spec.mode == WaitMode::BusyPoll && result.napi.is_none() {
         doubts.push(Doubt::NothingToPoll { endpoint: from.to_owned() });
     }

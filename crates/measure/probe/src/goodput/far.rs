@@ -35,18 +35,18 @@ pub(super) struct Far {
 }
 
 impl Far {
-    /// Listens on a free port of this seat's address.
-    pub(super) fn prepare(spec: &GoodputSpec, seat: &Seat) -> Result<Self, ProbeError> {
-        let any_port = SocketAddr::new(seat.local, 0);
-        let socket = bound(any_port, Type::STREAM)?;
+    /// Listens on this port of the seat's address; 0 is any free one.
+    pub(super) fn prepare(spec: &GoodputSpec, seat: &Seat, port: u16) -> Result<Self, ProbeError> {
+        let local = SocketAddr::new(seat.local, port);
+        let socket = bound(local, Type::STREAM)?;
         if spec.protocol == Protocol::Tcp {
             // Accepted sockets inherit them.
-            tcp::set_options(&socket, spec, seat, any_port)?;
+            tcp::set_options(&socket, spec, seat, local)?;
         }
-        socket.listen(BACKLOG as i32).map_err(socket_error("listen on", any_port))?;
-        socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", any_port))?;
+        socket.listen(BACKLOG as i32).map_err(socket_error("listen on", local))?;
+        socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", local))?;
         let listener = TcpListener::from(socket);
-        let address = listener.local_addr().map_err(socket_error("ask the port of", any_port))?;
+        let address = listener.local_addr().map_err(socket_error("ask the port of", local))?;
         let sockets = match spec.protocol {
             Protocol::Tcp => Vec::new(),
             Protocol::Udp => {

@@ -271,7 +271,7 @@ fn strangers_neither_join_nor_hold_nor_end_a_trial() {
 #[test]
 fn datagrams_of_strangers_count_for_nothing() {
     let spec = udp();
-    let far = Far::prepare(&spec, &seat(&spec, None)).expect("far side");
+    let far = Far::prepare(&spec, &seat(&spec, None), 0).expect("far side");
     let stranger = UdpSocket::bind("127.0.0.1:0").expect("loopback");
     for (_, sockets) in &far.sockets {
         for socket in sockets {

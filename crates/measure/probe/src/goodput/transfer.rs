@@ -80,7 +80,7 @@ fn stopping<T>(setting: Setting<'_>, outcome: Result<T, ProbeError>) -> Result<T
 }
 
 /// Both outcomes, or the error of the way that failed first: the other was cancelled for it.
-fn both<A, B>(a: Result<A, ProbeError>, b: Result<B, ProbeError>) -> Result<(A, B), ProbeError> {
+pub(crate) fn both<A, B>(a: Result<A, ProbeError>, b: Result<B, ProbeError>) -> Result<(A, B), ProbeError> {
     match (a, b) {
         (Ok(a), Ok(b)) => Ok((a, b)),
         (Err(ProbeError::Cancelled), Err(error)) | (Err(error), _) | (_, Err(error)) => Err(error),

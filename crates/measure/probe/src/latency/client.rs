@@ -4,10 +4,11 @@ use std::{net::SocketAddr, sync::PoisonError};
 
 use kernel::clock;
 use model::{
-    Amount, FrameSize, LatencyResult, LatencySpec, Nanos, PacketRate, PayloadSize, Seat, SideFigures, WaitMode,
+    Amount, FrameSize, LatencyResult, LatencySpec, Nanos, PacketRate, PayloadSize, Seat, Side, SideFigures, WaitMode,
 };
 
 use super::{
+    background::{Background, Opening},
     book::{Book, Closed, Trace},
     carries_stamps, frame_of, load,
     ping_pong::round_trips,
@@ -32,6 +33,7 @@ pub(super) struct Client {
     seat: Seat,
     /// Messages to remember.
     window: usize,
+    load: Option<Background>,
 }
 
 /// Results of a loop beside the book.
@@ -55,7 +57,8 @@ impl Client {
         if spec.stamps {
             pipe.stamp(kernel::ethtool::stamps_in_hardware(&seat.interface)?)?;
         }
-        Ok(Self { spec: spec.clone(), pipe, frame, tcp_timestamps, seat: seat.clone(), window })
+        let load = Background::prepare(spec, Side::Near, seat, 0)?;
+        Ok(Self { spec: spec.clone(), pipe, frame, tcp_timestamps, seat: seat.clone(), window, load })
     }
 
     /// Measures; `trace` sees the times of each reply that counts, and is given back.
@@ -182,8 +185,18 @@ impl Prepared for Client {
         None
     }
 
-    fn run(self: Box<Self>, control: &Control, window: &dyn Window) -> Result<SideFigures, ProbeError> {
-        let (result, ()) = self.measure(control, window, ())?;
-        Ok(SideFigures::LatencyNear(Box::new(result)))
+    fn run(mut self: Box<Self>, control: &Control, window: &dyn Window) -> Result<SideFigures, ProbeError> {
+        let (result, load) = match self.load.take() {
+            None => (self.measure(control, window, ())?.0, None),
+            Some(load) => {
+                let beside = |opening: &Opening| {
+                    opening.wait(control)?;
+                    Ok(self.measure(control, window, ())?.0)
+                };
+                let (result, side) = load.beside(control, beside)?;
+                (result, Some(side))
+            }
+        };
+        Ok(SideFigures::LatencyNear { result: Box::new(result), load })
     }
 }

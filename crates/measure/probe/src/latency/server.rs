@@ -6,10 +6,10 @@ use std::{
 };
 
 use kernel::clock;
-use model::{LatencySpec, Protocol, Seat, SideFigures, WaitMode, probe::ONE_WAY_LEAST_PAYLOAD};
+use model::{LatencySpec, Protocol, Seat, Side, SideFigures, WaitMode, probe::ONE_WAY_LEAST_PAYLOAD};
 use socket2::{SockRef, Type};
 
-use super::{carries_stamps, frame_of, make_room, message, pipe::stream_buffer};
+use super::{background::Background, carries_stamps, frame_of, make_room, message, pipe::stream_buffer};
 use crate::{
     Control, Prepared, ProbeError, Window,
     datagrams::{Carrier, Datagrams},
@@ -21,6 +21,9 @@ use crate::{
 /// Larger than any payload.
 const BUFFER: usize = 65_536;
 
+/// Ports that are tried where one number is needed twice.
+const PORTS: usize = 8;
+
 /// A prepared server.
 pub(super) struct Server {
     spec: LatencySpec,
@@ -28,6 +31,7 @@ pub(super) struct Server {
     address: SocketAddr,
     carrier: Carrier,
     door: Door,
+    load: Option<Background>,
 }
 
 enum Door {
@@ -77,8 +81,14 @@ impl Answering<'_> {
 }
 
 impl Server {
-    /// Listens on a free port of this address.
+    /// Listens on a free port of this address. A load is accepted on the TCP port of the same number, which may be taken.
     pub(super) fn prepare(spec: &LatencySpec, seat: &Seat) -> Result<Self, ProbeError> {
+        let attempts = if spec.tcp_load.is_some() { PORTS } else { 1 };
+        let ready = (1..attempts).find_map(|_| Self::at_any_port(spec, seat).ok());
+        ready.map_or_else(|| Self::at_any_port(spec, seat), Ok)
+    }
+
+    fn at_any_port(spec: &LatencySpec, seat: &Seat) -> Result<Self, ProbeError> {
         let any_port = SocketAddr::new(seat.local, 0);
         let carrier = Carrier::prepare(spec.stack, spec.mode, seat)?;
         let unknown = socket_error("ask the port of", any_port);
@@ -100,7 +110,8 @@ impl Server {
                 (Door::Tcp(Guests::new(listener, address, seat.token)), address)
             }
         };
-        Ok(Self { spec: spec.clone(), seat: seat.clone(), address, carrier, door })
+        let load = Background::prepare(spec, Side::Far, seat, address.port())?;
+        Ok(Self { spec: spec.clone(), seat: seat.clone(), address, carrier, door, load })
     }
 
     /// Answers until stopped, or until a TCP client hangs up.
@@ -225,9 +236,16 @@ impl Prepared for Server {
         Some(self.address)
     }
 
-    fn run(self: Box<Self>, control: &Control, _window: &dyn Window) -> Result<SideFigures, ProbeError> {
-        let Served { answered, overflowed, through_kernel, zero_copy } = (*self).serve(control)?;
-        Ok(SideFigures::LatencyFar { answered, overflowed, through_kernel, zero_copy })
+    fn run(mut self: Box<Self>, control: &Control, _window: &dyn Window) -> Result<SideFigures, ProbeError> {
+        let (served, load) = match self.load.take() {
+            None => (self.serve(control)?, None),
+            Some(load) => {
+                let (served, side) = load.beside(control, |_| self.serve(control))?;
+                (served, Some(side))
+            }
+        };
+        let Served { answered, overflowed, through_kernel, zero_copy } = served;
+        Ok(SideFigures::LatencyFar { answered, overflowed, through_kernel, zero_copy, load })
     }
 }
 

@@ -32,6 +32,7 @@ pub(super) fn spec(protocol: Protocol, ip: IpVersion, mode: WaitMode) -> Latency
         timeout: Nanos::from_millis(500),
         rate: None,
         stamps: false,
+        tcp_load: None,
     }
 }
 

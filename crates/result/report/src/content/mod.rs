@@ -1,6 +1,8 @@
 //! Content of a report, a module for each subject. Every form of the report shows the same page.
 
 mod alone;
+mod bufferbloat;
+mod card_health;
 mod closing;
 mod comparison;
 mod dut;
@@ -15,6 +17,8 @@ mod raw;
 mod references;
 mod topology;
 
+pub(crate) use bufferbloat::lines as bufferbloat_lines;
+pub(crate) use card_health::lines as card_lines;
 pub(crate) use comparison::comparison;
 
 use self::items::Items;
@@ -29,7 +33,9 @@ use crate::{
 pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
     let Material { run, assessment, files } = *material;
     let mut blocks = opening::simulated(run, t);
+    blocks.extend(card_health::blocks(assessment, t));
     blocks.push(opening::verdict(material, t));
+    blocks.extend(bufferbloat::blocks(assessment, t));
     blocks.extend(opening::key_figures(material, t));
     blocks.extend(opening::caveats(material, t));
     let on_cover = blocks.len();

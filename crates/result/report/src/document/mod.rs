@@ -16,8 +16,9 @@ mod watch;
 use std::collections::BTreeMap;
 
 use model::{
-    Assessment, Bed, CoreUse, DUT, Delta, Doubt, EndCounters, Environment, Identity, LimitOutcome, LossAt, OtherSender,
-    Plan, ReferenceComparison, Run, RunId, Trial, TrialAssessment, Verdict, counters::Event, run::Resumption,
+    Assessment, Bed, Bufferbloat, CardHealth, CoreUse, DUT, Delta, Doubt, EndCounters, Environment, Identity,
+    LimitOutcome, LossAt, OtherSender, Plan, ReferenceComparison, Run, RunId, Trial, TrialAssessment, Verdict,
+    counters::Event, run::Resumption,
 };
 
 pub use self::{
@@ -111,6 +112,10 @@ document! {
         environment: Environments = Environments::of(run),
         /// Each limit of the plan with its verdict; empty if the plan has none.
         limits: Vec<LimitOutcome> = assessment.outcomes.clone(),
+        /// Latency of the path while TCP fills it, against that of the idle path; empty where the plan has no TCP load.
+        bufferbloat: Vec<Bufferbloat> = assessment.bufferbloat.clone(),
+        /// Health of the cards at the ends; null where the plan does not ask for it.
+        card: Option<CardHealth> = assessment.card.clone(),
         /// The run beside published or imported figures; empty if none is comparable or wanted.
         comparisons: Vec<ReferenceComparison> = assessment.comparisons.clone().unwrap_or_default(),
         /// Each finished measurement, in order.

@@ -5,6 +5,7 @@ compare-run = Run: { $run }
 compare-rtt-min = RTT min
 compare-rtt-p50 = RTT p50
 compare-rtt-p99 = RTT p99
+compare-loaded-rtt = RTT under load
 compare-goodput-mean = Goodput
 compare-loss = Loss
 compare-path-mtu = Path MTU

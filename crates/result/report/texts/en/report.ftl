@@ -59,6 +59,7 @@ metric-rtt-p90 = RTT p90
 metric-rtt-p99 = RTT p99
 metric-rtt-p999 = RTT p99.9
 metric-rtt-max = RTT maximum
+metric-loaded-rtt = RTT p50 under TCP load
 metric-goodput-mean = Goodput mean
 metric-goodput-min = Goodput, slowest second
 metric-path-mtu = Path MTU

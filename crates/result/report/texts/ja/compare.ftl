@@ -5,6 +5,7 @@ compare-run = 測定: { $run }
 compare-rtt-min = RTT 最小
 compare-rtt-p50 = RTT p50
 compare-rtt-p99 = RTT p99
+compare-loaded-rtt = RTT(負荷時)
 compare-goodput-mean = 実効スループット
 compare-loss = 損失率
 compare-path-mtu = 経路MTU

@@ -59,6 +59,7 @@ metric-rtt-p90 = RTT p90
 metric-rtt-p99 = RTT p99
 metric-rtt-p999 = RTT p99.9
 metric-rtt-max = RTT 最大
+metric-loaded-rtt = RTT p50(TCP 負荷時)
 metric-goodput-mean = 実効スループット 平均
 metric-goodput-min = 実効スループット 最小(1秒間)
 metric-path-mtu = 経路MTU

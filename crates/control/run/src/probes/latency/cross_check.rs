@@ -54,6 +54,7 @@ mod tests {
             rate: None,
             timeout: Nanos::from_secs(1),
             stamps: false,
+            tcp_load: None,
         };
         let result =
             LatencyResult { sent: 9_000, answered: 10_000, payload_size: PayloadSize(18), ..LatencyResult::default() };

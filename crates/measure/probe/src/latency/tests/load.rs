@@ -2,6 +2,8 @@
 
 use std::net::TcpListener;
 
+use model::{Direction, SideFigures};
+
 use super::*;
 use crate::latency::book::Trace;
 
@@ -126,4 +128,49 @@ fn a_far_side_that_stops_is_seen_by_all_who_were_to_leave_meanwhile() {
     // The times are those of the schedule, to the nanosecond.
     let first = times.0[0].0;
     assert!(times.0.iter().zip(0u64..).all(|((intended, _), number)| intended.0 == first.0 + number * 1_000_000));
+}
+
+#[test]
+fn tcp_goes_beside_the_messages_each_way_that_is_asked_for() {
+    for (direction, ways) in [(Direction::Forward, [true, false]), (Direction::Both, [true, true])] {
+        let spec = LatencySpec {
+            rate: Some(PacketRate(100)),
+            amount: Amount::Duration(Nanos::from_secs(1)),
+            tcp_load: Some(direction),
+            ..spec(Protocol::Udp, IpVersion::V4, WaitMode::Block)
+        };
+        let far = seat(IpVersion::V4, None);
+        let server = Box::new(Server::prepare(&spec, &far).expect("server"));
+        let client = Client::prepare(&spec, &Seat { peer: server.address(), ..far }).expect("client");
+        let serving = Control::default();
+        let (near, far) = thread::scope(|scope| {
+            let served = scope.spawn(|| server.run(&serving, &NoWindow));
+            let near = Box::new(client).run(&Control::default(), &NoWindow).expect("measured");
+            serving.stop();
+            (near, served.join().expect("joins").expect("serves"))
+        });
+        let SideFigures::LatencyNear { result, load: Some(near) } = near else { panic!("{near:?}") };
+        let SideFigures::LatencyFar { answered, load: Some(far), .. } = far else { panic!("{far:?}") };
+        assert_eq!((result.sent, result.missing(), answered), (100, 0, 110));
+        assert_eq!([near.sent.is_some(), near.received.is_some()], ways);
+        assert_eq!([far.received.is_some(), far.sent.is_some()], ways);
+        let received = far.received.expect("forward");
+        assert_eq!(received.total_bytes, near.sent.expect("forward").total_bytes, "all of it has arrived");
+        assert!(received.counted_s >= 1.1 && !received.ended_early, "as long as warm-up and messages");
+    }
+}
+
+#[test]
+fn a_load_that_nobody_accepts_fails_the_trial() {
+    let spec = LatencySpec {
+        rate: Some(PacketRate(100)),
+        amount: Amount::Duration(Nanos::from_secs(1)),
+        tcp_load: Some(Direction::Reverse),
+        ..spec(Protocol::Udp, IpVersion::V4, WaitMode::Block)
+    };
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("binds");
+    let client = Client::prepare(&spec, &seat(IpVersion::V4, listener.local_addr().ok())).expect("client");
+    drop(listener);
+    let outcome = Box::new(client).run(&Control::default(), &NoWindow);
+    assert!(matches!(outcome, Err(ProbeError::Socket { .. })), "{outcome:?}");
 }

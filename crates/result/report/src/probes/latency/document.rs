@@ -1,7 +1,8 @@
 //! Round trips as JSON.
 
 use model::{
-    Amount, FrameSize, IpVersion, LatencyResult, LatencySpec, PayloadSize, Protocol, Stack, TimeSummary, WaitMode,
+    Amount, Direction, Flow, FrameSize, IpVersion, LatencyResult, LatencySpec, PayloadSize, Protocol, Stack,
+    TimeSummary, WaitMode,
     trial::{OneWay, Pacing, Stage, Variation},
 };
 
@@ -74,14 +75,42 @@ document! {
         napi: Option<u32> = result.napi,
         /// What reading the clock once costs, in nanoseconds.
         clock_cost_ns: f64 = result.clock_cost_ns,
+        /// Direction of TCP connections that sent as fast as they could meanwhile; null for an idle path.
+        tcp_load: Option<Direction> = spec.tcp_load,
+        /// These connections, one entry for each direction; empty for an idle path.
+        load: Vec<LoadFigures> = result.load.iter().map(LoadFigures::of).collect(),
         /// The whole sample: HDR histogram in nanoseconds, V2 encoding, base64.
         rtt_histogram: String = result.histogram.clone(),
     }
 }
 
+document! {
+    /// TCP that was sent one way beside the messages.
+    LoadFigures of (flow: &Flow) {
+        /// The endpoint that sent.
+        from: String = flow.from.clone(),
+        /// The endpoint that received.
+        to: String = flow.to.clone(),
+        /// Goodput, in bit/s.
+        goodput_bps: f64 = flow.received.mean_bps(),
+        /// Goodput of each whole second, in bit/s.
+        seconds_bps: Vec<f64> = flow.received.intervals_bps.clone(),
+        /// Segments sent again.
+        retransmits: u64 = flow.sent.retransmits(),
+    }
+}
+
 impl LatencyFigures {
+    /// Goodput of the load, in both directions of the slower one.
+    fn load_bps(&self) -> Option<f64> {
+        self.load.iter().map(|load| load.goodput_bps).reduce(f64::min)
+    }
+
     /// The row of the CSV.
     pub(in super::super) fn row(&self) -> Cells {
+        let load = self
+            .tcp_load
+            .map(|direction| Cells::default().with("tcp_load", direction).with("load_bps", self.load_bps()));
         let (ipdv, one_way) = (&self.ipdv_ns.rtt_ns, self.one_way_ns.as_ref());
         Cells::default()
             .with("probe", "latency")
@@ -92,5 +121,6 @@ impl LatencyFigures {
             .fields(&one_way.map(|it| &it.forward_ns), "p50 p99", ("one_way_there_", "_ns"))
             .fields(&one_way.map(|it| &it.reverse_ns), "p50 p99", ("one_way_back_", "_ns"))
             .fields(self, "sent lost late duplicated reordered overflowed", ("", "_packets"))
+            .and(load.unwrap_or_default())
     }
 }

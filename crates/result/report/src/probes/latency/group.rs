@@ -28,6 +28,11 @@ impl LatencyGroup<'_> {
         self.over(|result| figure(&result.rtt_ns).map(|ns| ns as f64))
     }
 
+    /// Numbers of the ways that a TCP load went.
+    pub(super) fn load_ways(&self) -> std::ops::Range<usize> {
+        0..self.first().load.len()
+    }
+
     /// The first trial's result, for properties that all of them share.
     pub(super) fn first(&self) -> &LatencyResult {
         // A group is made with its first trial.
@@ -36,7 +41,8 @@ impl LatencyGroup<'_> {
 
     /// Whether two configurations differ in their frame size alone, so that one line joins them.
     fn same_traffic(&self, other: &Self) -> bool {
-        let key = |spec: &LatencySpec| (spec.protocol, spec.ip, spec.stack, spec.mode, spec.rate, spec.stamps);
+        let key =
+            |spec: &LatencySpec| (spec.protocol, spec.ip, spec.stack, spec.mode, spec.rate, spec.stamps, spec.tcp_load);
         key(self.spec) == key(other.spec) && self.way == other.way
     }
 }

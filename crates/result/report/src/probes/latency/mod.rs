@@ -117,6 +117,7 @@ fn method_texts(material: &Material<'_>, asked: &[(LatencySpec, Vec<FrameSize>)]
     method::that_hold(&[
         ("method-latency", any(|spec| spec.rate.is_none())),
         ("method-load", any(|spec| spec.rate.is_some())),
+        ("method-tcp-load", any(|spec| spec.tcp_load.is_some())),
         ("method-latency-sample", true),
         ("method-busy-poll", any(|spec| spec.mode == WaitMode::BusyPoll)),
         ("method-bypass", any(|spec| spec.stack == Stack::Bypass)),

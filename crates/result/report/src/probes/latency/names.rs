@@ -3,7 +3,7 @@
 use model::LatencySpec;
 
 use crate::{
-    show::{joined, mode, past_the_kernel, transport},
+    show::{direction, joined, mode, past_the_kernel, transport},
     texts::Texts,
 };
 
@@ -11,8 +11,9 @@ use crate::{
 pub(super) fn traffic(spec: &LatencySpec, t: &Texts) -> String {
     let rate = spec.rate.map(|rate| t.with("at-rate", &[("rate", &rate)]));
     let stamps = spec.stamps.then(|| t.get("stamped"));
+    let load = spec.tcp_load.map(|it| t.with("beside-tcp", &[("direction", &direction(it, t))]));
     let first = [transport(spec.protocol, spec.ip), mode(spec.mode, t)];
-    joined(first.into_iter().chain(past_the_kernel(spec.stack, t)).chain(rate).chain(stamps), t)
+    joined(first.into_iter().chain(past_the_kernel(spec.stack, t)).chain(rate).chain(stamps).chain(load), t)
 }
 
 /// A latency configuration: its traffic and the frame size asked for.

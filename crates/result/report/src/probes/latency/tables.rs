@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::{
-    IpVersion, LatencyResult, Protocol, Run, TimeSummary, WaitMode, alike::distinct, frame_size::Headers,
+    Flow, IpVersion, LatencyResult, Protocol, Run, TimeSummary, WaitMode, alike::distinct, frame_size::Headers,
     trial::StageName,
 };
 
@@ -33,6 +33,7 @@ pub(super) fn section(material: &Material<'_>, groups: &[LatencyGroup<'_>], t: &
     blocks.extend(distribution(groups, t).map(Block::Figure));
     blocks.extend(repeats(groups, t).into_iter().map(Block::Figure));
     blocks.extend(schedule::section(&schedules, t));
+    blocks.extend(loads(groups, t));
     blocks.extend(ways(material.run, groups, t));
     blocks.extend(stages(groups, t));
     blocks.push(frames(groups, t));
@@ -141,6 +142,27 @@ fn schedule_of<'a>(group: &LatencyGroup<'a>, t: &Texts) -> Option<Schedule<'a>> 
         paced,
         arrived: Vec::new(),
     })
+}
+
+/// TCP beside the messages; nothing where none was asked for.
+fn loads(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Block> {
+    let ways = |group| LatencyGroup::load_ways(group).map(move |way| (group, way));
+    let rows: Vec<(&LatencyGroup<'_>, usize)> = groups.iter().flat_map(ways).collect();
+    let median = |(group, way): &(&LatencyGroup<'_>, usize), figure: fn(&Flow) -> f64| {
+        group.over(|result| result.load.get(*way).map(figure)).map(|it| it.median)
+    };
+    let way = |(group, way): &(&LatencyGroup<'_>, usize)| {
+        or_none(group.first().load.get(*way), |flow| show::way(&flow.from, &flow.to))
+    };
+    let table = Columns::new()
+        .words(t.get("col-traffic"), |(group, _): &(&LatencyGroup<'_>, usize)| group.name(t))
+        .words(t.get("col-load-way"), way)
+        .figures(t.get("col-load-goodput"), |it| or_none(median(it, |flow| flow.received.mean_bps()), show::rate))
+        .figures(t.get("col-load-retransmits"), |it| {
+            or_none(median(it, |flow| flow.sent.retransmits() as f64), |count| grouped(count.round() as u64))
+        })
+        .table(t.get("load-caption"), &rows);
+    (!rows.is_empty()).then(|| Block::section(t.get("load-heading"), vec![table]))
 }
 
 /// Delays of each way and how they vary; nothing without two ends.

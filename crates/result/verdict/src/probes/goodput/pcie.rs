@@ -3,7 +3,10 @@
 use model::{Evidence, Flow, LimitedBy, Place, card::PcieLink, environment::InterfaceFacts};
 
 use super::{Case, IN_MEMORY};
-use crate::limited::{at, end::End};
+use crate::{
+    limited::{at, end::End},
+    link,
+};
 
 /// A bus that carries this share of what its lanes leave for data is full: descriptors and interrupts cross it too.
 const BUS_FULL: f64 = 0.9;
@@ -12,10 +15,10 @@ const BUS_FULL: f64 = 0.9;
 /// same bus the same way share it, also those of a card's other port.
 pub(super) fn full(case: &Case<'_>) -> Option<LimitedBy> {
     let of_end = |end: &End<'_>, same_way: fn(&Flow) -> &str| {
-        let card = card(case, end.name)?;
+        let card = link::interface(case.run, end.name)?;
         let link_bps = card.pcie.as_ref().and_then(PcieLink::usable_bps)?;
         let shared = |flow: &&Flow| {
-            let other = self::card(case, same_way(flow)).filter(|_| case.run.bed.is_one_machine());
+            let other = link::interface(case.run, same_way(flow)).filter(|_| case.run.bed.is_one_machine());
             same_way(flow) == end.name || other.is_some_and(|other| is_one_card(card, other))
         };
         let payload_bps: f64 = case.result.flows.iter().filter(shared).map(|flow| flow.received.mean_bps()).sum();
@@ -24,12 +27,6 @@ pub(super) fn full(case: &Case<'_>) -> Option<LimitedBy> {
         (bps >= BUS_FULL * link_bps).then(|| at(Place::Pcie, end, vec![Evidence::LinkFull { bps, link_bps }]))
     };
     of_end(&case.way.sender, |flow| &flow.from).or_else(|| of_end(&case.way.receiver, |flow| &flow.to))
-}
-
-fn card<'a>(case: &Case<'a>, endpoint: &str) -> Option<&'a InterfaceFacts> {
-    let end = case.run.bed.endpoints.iter().find(|end| end.name == endpoint)?;
-    let facts = case.run.before.endpoints.iter().find(|facts| facts.endpoint == endpoint)?;
-    facts.interfaces.iter().find(|interface| interface.name == end.interface)
 }
 
 /// Ports of one card are functions of one device: their addresses differ behind the dot alone.

@@ -1,0 +1,136 @@
+//! Health of a card: first page and terminal of a plan whose purpose it is.
+
+use std::fmt::Display;
+
+use model::{
+    Assessment, Verdict,
+    alike::grouped,
+    card_health::{CardCheck, CardFinding, CardHealth, Health},
+};
+
+use crate::{
+    cards,
+    columns::Columns,
+    limited::place_at,
+    page::{Block, Span, Text},
+    show::{self, or_none},
+    texts::Texts,
+};
+
+/// The conclusion, and each check.
+pub(super) fn blocks(assessment: &Assessment, t: &Texts) -> Vec<Block> {
+    assessment.card.iter().flat_map(|card| [conclusion(card, t), table(card, t)]).collect()
+}
+
+/// The conclusion, a line of what is fine, and a line for each advice.
+pub(crate) fn lines(assessment: &Assessment, t: &Texts) -> Vec<String> {
+    let Some(card) = &assessment.card else { return vec![] };
+    let findings = |checks: &[&CardCheck]| {
+        let findings: Vec<String> = checks.iter().map(|check| finding(&check.finding, t)).collect();
+        findings.join(&t.get("list-semicolon"))
+    };
+    let (fine, others): (Vec<_>, Vec<_>) = card.checks.iter().partition(|check| check.health == Health::Fine);
+    let fine = (!fine.is_empty()).then(|| t.with("card-health-good", &[("checks", &findings(&fine))]));
+    let alike = |a: &&CardCheck, b: &&CardCheck| a.health == b.health && advice(a, t) == advice(b, t);
+    let other = |checks: Vec<&CardCheck>| {
+        let (word, advice) = (check_word(checks[0], t), advice(checks[0], t));
+        t.with("card-health-check", &[("word", &word), ("finding", &findings(&checks)), ("advice", &advice)])
+    };
+    let word = t.with("card-health-line", &[("word", &word(card.health, t)), ("meaning", &meaning(card.health, t))]);
+    [word].into_iter().chain(fine).chain(grouped(others, alike).into_iter().map(other)).collect()
+}
+
+fn conclusion(card: &CardHealth, t: &Texts) -> Block {
+    let meaning = vec![Text::from(meaning(card.health, t))];
+    Block::Verdict { verdict: Some(verdict(card.health)), word: word(card.health, t), meaning }
+}
+
+fn table(card: &CardHealth, t: &Texts) -> Block {
+    let mark = |check: &CardCheck| Text::from(Span::Verdict(verdict(check.health), check_word(check, t)));
+    let is_fine = |check: &CardCheck| check.health == Health::Fine;
+    Columns::new()
+        .words(t.get("col-check-result"), mark)
+        .long(t.get("col-check-finding"), |check: &CardCheck| finding(&check.finding, t))
+        .long(t.get("col-check-advice"), |check| if is_fine(check) { String::new() } else { advice(check, t) })
+        .only_if(!card.checks.iter().all(is_fine))
+        .table(t.get("card-health-caption"), &card.checks)
+}
+
+/// The verdict whose colour it has.
+fn verdict(health: Health) -> Verdict {
+    match health {
+        Health::Fine => Verdict::Pass,
+        Health::Undecided => Verdict::Inconclusive,
+        Health::OtherSlot | Health::NotFine => Verdict::Fail,
+    }
+}
+
+fn word(health: Health, t: &Texts) -> String {
+    t.of_value("card-health", &health)
+}
+
+fn meaning(health: Health, t: &Texts) -> String {
+    t.of_value("card-health-meaning", &health)
+}
+
+fn check_word(check: &CardCheck, t: &Texts) -> String {
+    t.of_value("card-check-word", &check.health)
+}
+
+fn advice(check: &CardCheck, t: &Texts) -> String {
+    t.of_value("card-advice", &check.finding)
+}
+
+fn finding(finding: &CardFinding, t: &Texts) -> String {
+    let speed = |mbps: &Option<u32>| or_none(*mbps, |mbps| show::rate(f64::from(mbps) * 1e6));
+    match finding {
+        CardFinding::NoCard { .. } | CardFinding::LinkLost { .. } | CardFinding::Missing => {
+            t.of_value("card-check", finding)
+        }
+        CardFinding::Link { endpoint, speed_mbps, full_duplex: Some(false), .. } => {
+            t.with("card-check-link-half-duplex", &[("endpoint", endpoint), ("speed", &speed(speed_mbps))])
+        }
+        CardFinding::Link { endpoint, speed_mbps, top_speed_mbps, .. } => {
+            let (speed, top) = (speed(speed_mbps), speed(top_speed_mbps));
+            t.with("card-check-link", &[("endpoint", endpoint), ("speed", &speed), ("top", &top)])
+        }
+        CardFinding::Module { endpoint, module } => {
+            t.with("card-check-module", &[("endpoint", endpoint), ("module", &cards::module(module, t))])
+        }
+        CardFinding::Pcie { endpoint, hop, has_bps, needs_bps } => {
+            let (has, needs) = (show::rate(*has_bps), show::rate(*needs_bps));
+            let values: [(&str, &dyn Display); 5] = [
+                ("endpoint", endpoint),
+                ("lanes", &hop.link.width),
+                ("speed", &hop.link.speed),
+                ("has", &has),
+                ("needs", &needs),
+            ];
+            t.with("card-check-pcie", &values)
+        }
+        CardFinding::Damage { endpoint, counters } if counters.is_empty() => {
+            t.with("card-check-damage-none", &[("endpoint", endpoint)])
+        }
+        CardFinding::Damage { endpoint, counters } => {
+            let counters = counters.iter().map(ToString::to_string).collect::<Vec<_>>().join(&t.get("list-comma"));
+            t.with("card-check-damage", &[("endpoint", endpoint), ("counters", &counters)])
+        }
+        CardFinding::Mtu { mtu, passes } => {
+            t.with("card-check-mtu", &[("mtu", &mtu.0), ("passes", &format!("{passes:.0}"))])
+        }
+        CardFinding::Goodput { direction, mtu, bps, line_bps, limited_by } => {
+            let mtu = mtu.map(|mtu| format!("MTU {}", mtu.0));
+            let traffic = show::joined([show::direction(*direction, t)].into_iter().chain(mtu), t);
+            let rate = show::rate(*bps);
+            let carried = match line_bps.map(show::rate) {
+                Some(line) => t.with("card-check-goodput", &[("traffic", &traffic), ("rate", &rate), ("line", &line)]),
+                None => t.with("card-check-goodput-alone", &[("traffic", &traffic), ("rate", &rate)]),
+            };
+            let place = limited_by.map(|place| t.with("limited-by", &[("place", &place_at(place, None, t))]));
+            show::joined([carried].into_iter().chain(place), t)
+        }
+        CardFinding::Packets { frame_size, pps } => {
+            t.with("card-check-packets", &[("size", frame_size), ("rate", &show::packet_rate(*pps))])
+        }
+    }
+}
