@@ -10,8 +10,8 @@ use model::{Assessment, Metric, PageOne, Quantity, Run, Verdict};
 pub(crate) use self::comparison::{compared_run, difference, difference_interval, medians};
 pub(crate) use self::host::{hypervisor, link_state, reading, why_these_cores};
 pub(crate) use self::names::{
-    amount, direction, joined, looked_for, loss, metric, mode, past_the_kernel, short_amount, stack, transport,
-    verdict, way, with_way,
+    amount, direction, joined, looked_for, loss, metric, mode, past_the_kernel, short_amount, short_warmup, stack,
+    transport, verdict, way, with_way,
 };
 pub(crate) use self::references::{
     criterion, deviation, differences, in_short, limit, not_comparable, printed, undecided, words,
