@@ -17,6 +17,7 @@ mod measure;
 mod nearest;
 mod plans;
 mod references;
+mod repeat;
 mod report;
 mod resume;
 mod room;

@@ -12,7 +12,7 @@ use report::{Document, Material, Notice};
 pub(super) use self::pdf::{check as check_pdf, set as set_pdf};
 use self::{files::Place, seal::Cover};
 use super::{
-    language, print, print_json,
+    language, print, print_json, repeat,
     runs::{load, open},
 };
 use crate::{
@@ -42,6 +42,8 @@ pub(super) fn report(options: &ReportOptions, common: &Common) -> anyhow::Result
     if let Some(given) = given {
         run.identity = Some(given.or(run.identity.unwrap_or_default()));
     }
+    // Earlier versions stored the whole command line.
+    run.command = repeat::command(&run.command);
     let mut name = run.id.0.clone();
     if options.redact {
         run = report::redacted(&run, references.own())?;

@@ -16,6 +16,7 @@ mod references;
 mod topology;
 
 pub(crate) use comparison::comparison;
+pub use method::PLAN_FILE;
 
 use self::items::Items;
 use crate::{
