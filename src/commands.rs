@@ -14,7 +14,6 @@ mod import;
 mod inspect;
 mod man;
 mod measure;
-mod nearest;
 mod plans;
 mod references;
 mod repeat;

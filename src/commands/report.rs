@@ -22,6 +22,7 @@ use crate::{
     output::say,
     paths,
     references::{self, References},
+    zone,
 };
 
 /// `wireproof report RUN`
@@ -82,8 +83,12 @@ fn tell_in(
     common: &Common,
 ) -> anyhow::Result<Exit> {
     let assessment = verdict::assess(run, &references.known, &files.chosen());
-    let material = Material::of(run, &assessment);
+    let zone = zone::of(run.identity.as_ref())?;
+    let material = Material { zone: &zone, ..Material::of(run, &assessment) };
     let lang = language(common);
+    if let Some((date, measured)) = report::issued_before(run, &zone) {
+        say(&Notice::IssuedBefore { date: &date.to_string(), measured: &measured }.text(lang));
+    }
     let written = files::write(&material, place, &files.formats, lang);
     // Also where no file could be written: it may be all that is left of the run.
     if common.json {

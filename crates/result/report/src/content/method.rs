@@ -51,7 +51,7 @@ fn with_captures_beside(plan: &Plan) -> (Plan, Vec<String>) {
 fn resumed(run: &Run, t: &Texts) -> Option<Block> {
     let item = |resumed: &Resumption| {
         let values: [(&str, &dyn std::fmt::Display); 3] =
-            [("at", &show::time(&resumed.at)), ("kept", &resumed.kept), ("wireproof", &resumed.wireproof)];
+            [("at", &show::time(&resumed.at, t)), ("kept", &resumed.kept), ("wireproof", &resumed.wireproof)];
         t.with("method-resumed-item", &values)
     };
     let blocks = || vec![Block::Paragraph(t.get("method-resumed").into()), list(run.resumed.iter().map(item))];

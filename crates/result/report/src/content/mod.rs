@@ -16,6 +16,7 @@ mod references;
 mod topology;
 
 pub(crate) use comparison::comparison;
+pub use identity::issued_before;
 pub use method::PLAN_FILE;
 
 use self::items::Items;
@@ -28,7 +29,7 @@ use crate::{
 
 /// The report of a run.
 pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
-    let Material { run, assessment, files } = *material;
+    let Material { run, assessment, files, .. } = *material;
     let mut blocks = opening::simulated(run, t);
     blocks.push(opening::verdict(material, t));
     blocks.extend(opening::key_figures(material, t));
@@ -40,6 +41,7 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
     blocks.push(opening::summary(material, t));
     blocks.extend(items.section(run, t));
     blocks.push(identity::scope(run, t));
+    blocks.extend(identity::changes(run, t));
     blocks.push(topology::topology(run, t));
     blocks.push(method::method(material, t));
     blocks.push(results(material, t));
@@ -50,7 +52,8 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
     Page {
         lang: t.lang,
         title: identity::title(run, t),
-        mark: run.bed.simulated.then(|| t.get("simulated")),
+        issuer: identity::issuer(run),
+        mark: identity::mark(run, t),
         identity: identity::rows(run, t),
         approvals: identity::approvals(run, t),
         blocks,
