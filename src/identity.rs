@@ -1,11 +1,13 @@
-//! From words on the command line, a file and photos to the identity of a document.
+//! From words on the command line, files, photos and a logo to the identity of a document.
+
+mod svg;
 
 use std::{io::Cursor, path::Path};
 
 use model::{Identity, Photo, PhotoKind};
 use zune_jpeg::JpegDecoder;
 
-use crate::{cli::Identify, exit::Words, paths};
+use crate::{cli::Identify, exit::Words, nearest::nearest, paths, zone};
 
 /// All photos of a document together, in bytes: with them, the report still is one file that can be sent by mail.
 const MOST_PHOTOS: usize = 1024 * 1024;
@@ -13,22 +15,76 @@ const MOST_PHOTOS: usize = 1024 * 1024;
 const LARGEST_PHOTO: u64 = 10;
 /// Memory that the points of one photo may take, in bytes.
 const MOST_DECODED: usize = 512 * 1024 * 1024;
+/// Longest logo, in bytes.
+const LARGEST_LOGO: usize = 256 * 1024;
 
-/// What options and file say of the document, the photos read; `None` when they say nothing.
+/// Identity from options, entries and files, the photos read; `None` where they say nothing. A later file overrides an earlier
+/// one.
 pub(crate) fn read(options: &Identify) -> anyhow::Result<Option<Identity>> {
-    let file = options.meta.as_deref().map_or_else(|| Ok(Identity::default()), read_file)?;
-    let said = options.said();
-    said.check().map_err(|error| Words(format!("whose document it is: {error}")))?;
-    let identity = said.or(file);
+    let (mut entries, mut files) = (Identity::default(), Identity::default());
+    for given in &options.meta {
+        match given.to_str().and_then(as_entry) {
+            Some((key, value)) => set(&mut entries, key, value)?,
+            None => files = read_file(given)?.or(files),
+        }
+    }
+    let mut said = options.said().or(entries);
+    said.check().map_err(|error| Words(format!("identity of the document: {error}")))?;
+    read_pictures(&mut said, Path::new("")).map_err(|why| Words(format!("--meta {why}")))?;
+    let identity = said.or(files);
+    if let Some(name) = &identity.timezone {
+        zone::named(name)?;
+    }
     Ok((identity != Identity::default()).then_some(identity))
+}
+
+/// Key and value, where this is no path: a file whose name is like an entry is named as `./a=b`.
+fn as_entry(given: &str) -> Option<(&str, &str)> {
+    let (key, value) = given.split_once('=')?;
+    let is_key = |c: char| c.is_ascii_alphabetic() || "_-.".contains(c);
+    (key.starts_with(|c: char| c.is_ascii_alphabetic()) && key.chars().all(is_key)).then_some((key, value))
+}
+
+fn set(identity: &mut Identity, key: &str, value: &str) -> Result<(), Words> {
+    let name = key.replace('-', "_");
+    if Identity::KEYS.contains(&name.as_str()) {
+        return identity.set(&name, value).map_err(|error| Words(format!("--meta {error}")));
+    }
+    let meant = nearest(&name, Identity::KEYS).map(|meant| format!("did you mean {meant}? ")).unwrap_or_default();
+    let all = Identity::KEYS.join(", ");
+    Err(Words(format!(
+        "--meta {key}=…: there is no entry \"{key}\" with a text for a value; {meant}There are {all}; tables like [[device]] stand in \
+         a file (\"wireproof report --meta-template\")"
+    )))
 }
 
 fn read_file(path: &Path) -> anyhow::Result<Identity> {
     let words = |why: String| Words(format!("{}: {why}", path.display()));
     let text = paths::read_text(path, "such a file", paths::LONGEST).map_err(words)?;
     let mut identity = Identity::parse(&text).map_err(|error| words(error.to_string()))?;
-    read_photos(&mut identity, path.parent().unwrap_or(Path::new(""))).map_err(words)?;
+    read_pictures(&mut identity, path.parent().unwrap_or(Path::new(""))).map_err(words)?;
     Ok(identity)
+}
+
+/// Reads the photos and the logo that it names as they are seen from this folder.
+fn read_pictures(identity: &mut Identity, folder: &Path) -> Result<(), String> {
+    read_photos(identity, folder)?;
+    let Some(name) = identity.issuer.as_mut().and_then(|issuer| issuer.logo.as_mut()) else { return Ok(()) };
+    let logo = read_logo(&folder.join(&*name)).map_err(|why| format!("issuer.logo: {name}: {why}"))?;
+    name.clone_from(&logo.name);
+    identity.photos.push(logo);
+    Ok(())
+}
+
+fn read_logo(path: &Path) -> Result<Photo, String> {
+    let content = paths::read(path, "a logo", 1)?;
+    if content.len() > LARGEST_LOGO {
+        let (is, most) = (content.len().div_ceil(1024), LARGEST_LOGO / 1024);
+        return Err(format!("it has {is} KiB, and a logo at most {most} KiB; make it smaller"));
+    }
+    let kind = PhotoKind::of(&content).unwrap_or(PhotoKind::Svg);
+    check_readable(&content, kind)?;
+    Ok(Photo { name: Photo::name_of_logo(kind), kind, sha256: seal::sha256(&content), content })
 }
 
 /// Reads each photo that an item names, and gives it the name that it has in the report's folder.
@@ -67,6 +123,7 @@ fn check_readable(content: &[u8], kind: PhotoKind) -> Result<(), String> {
     let decoded = match kind {
         PhotoKind::Png => decode_png(content).map_err(|error| error.to_string()),
         PhotoKind::Jpeg => decode_jpeg(content),
+        PhotoKind::Svg => return svg::check(content),
     };
     decoded.map_err(|error| format!("it cannot be shown ({error}); save it again as PNG or JPEG"))?;
     if kind == PhotoKind::Jpeg && is_cut_off(content) {
@@ -124,7 +181,7 @@ mod tests {
     }
 
     fn read_in(folder: &TempDir) -> anyhow::Result<Option<Identity>> {
-        read(&Identify { meta: Some(folder.path().join("meta.toml")), ..Identify::default() })
+        read(&Identify { meta: vec![folder.path().join("meta.toml")], ..Identify::default() })
     }
 
     #[test]
@@ -160,5 +217,65 @@ mod tests {
     #[test]
     fn nothing_said_is_no_identity() {
         assert_eq!(read(&Identify::default()).unwrap(), None);
+    }
+
+    fn with_meta(meta: &[&str]) -> Result<Identity, String> {
+        let options = Identify { meta: meta.iter().map(Into::into).collect(), ..Identify::default() };
+        read(&options).map(Option::unwrap_or_default).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn entries_of_the_command_line_override_files() {
+        let folder = folder(&picture(ImageFormat::Jpeg));
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        fs::write(path("a.toml"), "title = \"A\"\ncustomer = \"A\"\nsite = \"A\"").unwrap();
+        fs::write(path("b=b.toml"), "title = \"B\"\ncustomer = \"B\"").unwrap();
+        let read =
+            with_meta(&["title=said = \"so\"", &path("a.toml"), &path("b=b.toml"), "made-by=H. Sato, 2026-11-21"]);
+        let read = read.unwrap();
+        assert_eq!(read.title.as_deref(), Some("said = \"so\""));
+        assert_eq!((read.customer.as_deref(), read.site.as_deref()), (Some("B"), Some("A")));
+        assert_eq!(read.made_by.map(|it| it.to_string()).as_deref(), Some("H. Sato, 2026-11-21"));
+        let options =
+            Identify { title: Some("option".into()), meta: vec!["title=entry".into()], ..Identify::default() };
+        assert_eq!(super::read(&options).unwrap().unwrap().title.as_deref(), Some("option"));
+    }
+
+    #[test]
+    fn an_entry_that_there_is_not_is_told_with_the_nearest_one() {
+        let error = |entry: &str| with_meta(&[entry]).unwrap_err();
+        assert!(error("conclusoin=x").contains("no entry \"conclusoin\""), "{}", error("conclusoin=x"));
+        assert!(error("conclusoin=x").contains("did you mean conclusion?"), "{}", error("conclusoin=x"));
+        assert!(error("item=x").contains("stand in a file"), "{}", error("item=x"));
+        assert!(error("title=").contains("title: write one line"), "{}", error("title="));
+        assert!(error("date=soon").contains("write it like 2026-11-21"), "{}", error("date=soon"));
+        assert!(error("./title=x").contains("No such file"), "{}", error("./title=x"));
+        assert!(error("timezone=Asia/Tokio").contains("did you mean Asia/Tokyo"), "{}", error("timezone=Asia/Tokio"));
+    }
+
+    #[test]
+    fn a_logo_is_read_from_where_it_is_named_and_checked() {
+        let folder = folder(&picture(ImageFormat::Jpeg));
+        let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+        let svg = br#"<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 2 1"><rect width="2" height="1"/></svg>"#;
+        fs::write(path("own.svg"), svg).unwrap();
+        fs::write(path("own.png"), picture(ImageFormat::Png)).unwrap();
+        fs::write(path("issuer.toml"), "[issuer]\nname = \"A\"\nlogo = \"own.png\"").unwrap();
+        let from_file = with_meta(&[&path("issuer.toml")]).unwrap();
+        assert_eq!(from_file.photos[0].name, "logo.png");
+        let from_entry = with_meta(&[&path("issuer.toml"), &format!("issuer.logo={}", path("own.svg"))]).unwrap();
+        let issuer = from_entry.issuer.unwrap();
+        assert_eq!((issuer.name.as_deref(), issuer.logo.as_deref()), (Some("A"), Some("logo.svg")));
+        assert_eq!(from_entry.photos.iter().map(|photo| photo.content.as_slice()).collect::<Vec<_>>(), [svg]);
+        let error = |name: &str, content: &[u8]| {
+            fs::write(path(name), content).unwrap();
+            with_meta(&[&format!("issuer.logo={}", path(name))]).unwrap_err()
+        };
+        let text = error("no.txt", b"no picture");
+        assert!(text.contains("issuer.logo: ") && text.contains("neither"), "{text}");
+        let large = error("large.svg", &vec![b' '; LARGEST_LOGO + 1]);
+        assert!(large.contains("it has 257 KiB, and a logo at most 256 KiB"), "{large}");
+        let cut = error("cut.png", &picture(ImageFormat::Png)[..20]);
+        assert!(cut.contains("it cannot be shown"), "{cut}");
     }
 }

@@ -4,10 +4,12 @@ mod cli;
 mod commands;
 mod exit;
 mod identity;
+mod nearest;
 mod output;
 mod paths;
 mod progress;
 mod references;
+mod zone;
 
 use std::process::ExitCode;
 

@@ -64,14 +64,14 @@ impl Desk {
 
     /// What it prints, with its exit status and what it complains of.
     fn run(&self, words: &[&str]) -> String {
+        self.run_in("UTC", words)
+    }
+
+    /// The same for a user in this time zone.
+    fn run_in(&self, zone: &str, words: &[&str]) -> String {
         let mut command = Command::new(self.folder.join("wireproof"));
         // Of the environment nothing but what no document may depend on.
-        command.env_clear().envs([
-            ("LANG", "C.UTF-8"),
-            ("TZ", "Asia/Kathmandu"),
-            ("HOME", "/nowhere"),
-            ("PATH", "/usr/bin:/bin"),
-        ]);
+        command.env_clear().envs([("LANG", "C.UTF-8"), ("TZ", zone), ("HOME", "/nowhere"), ("PATH", "/usr/bin:/bin")]);
         command.args(["--store", self.folder.join("runs.db").to_str().unwrap(), "--quiet"]).args(words);
         let done = command.stdin(Stdio::null()).output().unwrap();
         let [out, err] = [done.stdout, done.stderr].map(|said| String::from_utf8(said).unwrap());
@@ -348,4 +348,48 @@ fn lists_and_schemas_are_as_they_were() {
             &["report", "--meta-template", "--lang", "ja"],
         ]),
     });
+}
+
+#[test]
+fn people_read_times_of_their_zone_and_programs_utc() {
+    let desk = Desk::new(TRANSACTIONS, "zone");
+    let (runs, out) = (desk.runs(), desk.folder.join("out"));
+    let (_, id) = runs.iter().find(|(name, _)| name == "served").unwrap();
+    let out = out.to_str().unwrap();
+    let report = |zone: &str, more: &[&str]| {
+        let words = [&["report", id, "--format", "html,md,json,pdf", "--out", out], more].concat();
+        let said = desk.run_in(zone, &words);
+        let read = |name: &str| {
+            fs::read_to_string(format!("{out}/{name}")).unwrap_or_else(|error| panic!("{name}: {error}: {said}"))
+        };
+        ["report.html", "report.md", "report.pdf", "report.json"].map(read)
+    };
+    let check = |zone: &str, more: &[&str], shown: &str| {
+        let [html, markdown, pdf, json] = report(zone, more);
+        for form in [html, markdown.replace('\\', ""), pdf] {
+            assert!(form.contains(shown), "{zone} {more:?}");
+        }
+        assert!(!json.contains(shown) && json.contains("Z\""), "{zone} {more:?}");
+    };
+    check("Asia/Tokyo", &[], " JST (UTC+09:00)");
+    check("UTC", &["--meta", "timezone=Asia/Tokyo"], " JST (UTC+09:00)");
+    check("JST-9", &["--meta", "timezone=Asia/Kathmandu"], " UTC+05:45");
+    let listed = desk.run_in("Asia/Tokyo", &["runs"]);
+    assert!(listed.lines().skip(1).all(|line| line.contains(" JST  ")), "{listed}");
+    let wrong = desk.run_in("UTC", &["report", id, "--meta", "timezone=Asia/Tokio"]);
+    assert!(wrong.contains("did you mean Asia/Tokyo?") && wrong.contains("exit status 2"), "{wrong}");
+    let _ = fs::remove_dir_all(&desk.folder);
+}
+
+#[test]
+fn no_report_tells_where_somebody_kept_files() {
+    for store in [EVERYTHING, TRANSACTIONS] {
+        for file in files_in(&Path::new(GOLDEN).join(store).join("said")) {
+            let said = fs::read_to_string(&file).unwrap();
+            // The sources of a report are as they were stored.
+            let parts = said.split("===== ").filter(|part| !part.starts_with("raw/"));
+            let line = parts.flat_map(str::lines).find(|line| line.contains("/home/"));
+            assert_eq!(line, None, "{}", file.display());
+        }
+    }
 }

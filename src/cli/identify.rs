@@ -5,14 +5,14 @@ use std::path::PathBuf;
 use clap::Args;
 use model::{Date, Identity, Signatory};
 
-/// Identity of the report. These options override the file, and both override the store.
+/// Identity of the report. These options override the entries of `--meta`, these the files, and all of them the store.
 #[derive(Clone, Debug, Default, Args)]
 #[command(next_help_heading = "Identity of the document")]
 pub(crate) struct Identify {
-    /// File with all that identifies the document: people, scope, devices, items verified by hand, photos, prices.
-    /// "wireproof report --meta-template" prints an example.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) meta: Option<PathBuf>,
+    /// File with all that identifies the document: people, issuer, scope, devices, items verified by hand, photos; or one entry
+    /// of it, like conclusion="…" or timezone=Asia/Tokyo. Can be given again. "wireproof report --meta-template" prints an example.
+    #[arg(long, value_name = "FILE|KEY=VALUE")]
+    pub(crate) meta: Vec<PathBuf>,
     /// Title of the document.
     #[arg(long, value_name = "TEXT")]
     pub(crate) title: Option<String>,
@@ -43,7 +43,7 @@ pub(crate) struct Identify {
 }
 
 impl Identify {
-    /// The options other than the file.
+    /// The options other than `--meta`.
     pub(crate) fn said(&self) -> Identity {
         Identity {
             title: self.title.clone(),

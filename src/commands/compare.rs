@@ -16,7 +16,7 @@ use super::{
 use crate::{
     cli::{BaselineAction, Common, Compared, ComparedFormat},
     exit::{Exit, Words},
-    paths,
+    paths, zone,
 };
 
 /// `wireproof compare RUN…`
@@ -42,7 +42,9 @@ fn write(
 ) -> anyhow::Result<()> {
     let lang = language(common);
     let assessed: Vec<_> = runs.iter().map(|run| verdict::assess(run, &[], &Chosen::None)).collect();
-    let runs: Vec<_> = runs.iter().zip(&assessed).map(|(run, assessment)| Material::of(run, assessment)).collect();
+    let zone = zone::of_caller();
+    let material = |(run, assessment)| Material { zone: &zone, ..Material::of(run, assessment) };
+    let runs: Vec<_> = runs.iter().zip(&assessed).map(material).collect();
     paths::make_folder(folder)?;
     for format in formats {
         paths::write(&folder.join(format.file_name()), form(*format, comparison, &runs, lang)?)?;
@@ -114,10 +116,12 @@ fn listed(baselines: &[Baseline]) -> String {
     if baselines.is_empty() {
         return "No baseline is set; set one with \"wireproof baseline set RUN\".\n".to_owned();
     }
+    let zone = zone::of_caller();
     let row = |[plan, bed, name, run, started]: [&str; 5]| {
-        format!("{plan:<12} {bed:<12} {name:<10} {run:<21} {started:<20}").trim_end().to_owned() + "\n"
+        format!("{plan:<12} {bed:<12} {name:<10} {run:<21} {started}").trim_end().to_owned() + "\n"
     };
-    let rows = baselines.iter().map(|it| row([&it.plan, &it.bed, &it.name, &it.run.0, &it.started]));
+    let rows =
+        baselines.iter().map(|it| row([&it.plan, &it.bed, &it.name, &it.run.0, &zone::minute(&it.started, &zone)]));
     row(["plan", "bed", "baseline", "run", "started"]) + &rows.collect::<String>()
 }
 

@@ -11,7 +11,7 @@ use super::{
     beforehand::{bind_replays, check_machine, check_replays, fitting},
     desk::Desk,
     dry_run::dry_run,
-    plans, tell,
+    plans, repeat, tell,
     wanted::{obtain_privilege, stamps, wanted},
 };
 use crate::{
@@ -79,38 +79,8 @@ fn measure(mut plan: Plan, identity: Option<Identity>, options: &Measure, common
     desk.conduct(Order::New(Box::new(order(id, plan, identity))), &wanted)
 }
 
-/// The command line that repeats a run: where its report went is no part of that, and a report must not be written over.
-fn without_out(mut words: impl Iterator<Item = String>) -> Vec<String> {
-    let mut kept = Vec::new();
-    while let Some(word) = words.next() {
-        if word == "--out" {
-            words.next();
-        } else if !word.starts_with("--out=") {
-            kept.push(word);
-        }
-    }
-    kept
-}
-
 fn order(id: RunId, plan: Plan, identity: Option<Identity>) -> NewRun {
     let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let words = without_out(words);
-    NewRun {
-        id,
-        plan,
-        command: iter::once("wireproof".to_owned()).chain(words).collect(),
-        wireproof: agent::build(),
-        identity,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_command_that_repeats_a_run_does_not_say_where_its_report_went() {
-        let words = ["verify", "--out", "there", "--out=here", "--set", "repeats=6"].map(str::to_owned);
-        assert_eq!(without_out(words.into_iter()), ["verify", "--set", "repeats=6"]);
-    }
+    let words: Vec<String> = iter::once("wireproof".to_owned()).chain(words).collect();
+    NewRun { id, plan, command: repeat::command(&words), wireproof: agent::build(), identity }
 }

@@ -11,8 +11,7 @@ use model::{
     stream::{Load, Stream},
 };
 
-use super::nearest::nearest;
-use crate::{cli::PROBES, exit::Words, paths};
+use crate::{cli::PROBES, exit::Words, nearest::nearest, paths};
 
 /// Plans that come with the program, beside the plan of each probe.
 const OF_SEVERAL: [(&str, &str); 6] = [

@@ -12,7 +12,7 @@ use report::{Document, Material, Notice};
 pub(super) use self::pdf::{check as check_pdf, set as set_pdf};
 use self::{files::Place, seal::Cover};
 use super::{
-    language, print, print_json,
+    language, print, print_json, repeat,
     runs::{load, open},
 };
 use crate::{
@@ -22,6 +22,7 @@ use crate::{
     output::say,
     paths,
     references::{self, References},
+    zone,
 };
 
 /// `wireproof report RUN`
@@ -42,6 +43,8 @@ pub(super) fn report(options: &ReportOptions, common: &Common) -> anyhow::Result
     if let Some(given) = given {
         run.identity = Some(given.or(run.identity.unwrap_or_default()));
     }
+    // Earlier versions stored the whole command line.
+    run.command = repeat::command(&run.command);
     let mut name = run.id.0.clone();
     if options.redact {
         run = report::redacted(&run, references.own())?;
@@ -80,8 +83,12 @@ fn tell_in(
     common: &Common,
 ) -> anyhow::Result<Exit> {
     let assessment = verdict::assess(run, &references.known, &files.chosen());
-    let material = Material::of(run, &assessment);
+    let zone = zone::of(run.identity.as_ref())?;
+    let material = Material { zone: &zone, ..Material::of(run, &assessment) };
     let lang = language(common);
+    if let Some((date, measured)) = report::issued_before(run, &zone) {
+        say(&Notice::IssuedBefore { date: &date.to_string(), measured: &measured }.text(lang));
+    }
     let written = files::write(&material, place, &files.formats, lang);
     // Also where no file could be written: it may be all that is left of the run.
     if common.json {

@@ -15,7 +15,7 @@ use store::Store;
 use super::{
     beforehand::check_replays,
     desk::Desk,
-    own_program,
+    own_program, repeat,
     wanted::{obtain_privilege, stamps},
 };
 use crate::{
@@ -66,6 +66,7 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common:
     wait_for_its_agents(&run, &wanted)?;
     // It may have come to its end by itself meanwhile.
     let run = desk.store().load(&run.id)?;
+    let run = Run { command: repeat::command(&run.command), ..run };
     let run = run::resumable(run, &bed::survey(&wanted.program)?.host)?;
     // As the calling user: agents read them as root.
     check_replays(&run.plan, wanted.mtu)?;

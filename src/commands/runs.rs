@@ -3,6 +3,7 @@
 use std::array;
 
 use console::Term;
+use jiff::tz::TimeZone;
 use model::{Run, RunId, Verdict, plain::one_line};
 use store::{RunSummary, Store};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
@@ -13,6 +14,7 @@ use crate::{
     exit::Exit,
     paths,
     references::{self, References},
+    zone,
 };
 
 /// `wireproof runs`, for people.
@@ -20,7 +22,8 @@ pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
     let store = open(common)?;
     let runs = store.runs()?;
     let references = references::read(common)?;
-    let rows: Vec<_> = runs.iter().map(|run| row(run, verdict_text(&store, &run.id, &references))).collect();
+    let zone = zone::of_caller();
+    let rows: Vec<_> = runs.iter().map(|run| row(run, verdict_text(&store, &run.id, &references), &zone)).collect();
     let terminal = Term::stdout();
     let width = terminal.is_term().then(|| terminal.size().1.into());
     print(&listed(&rows, width))?;
@@ -50,11 +53,11 @@ const GAP: usize = 2;
 /// A column is not made narrower than this.
 const NARROWEST: usize = 8;
 
-fn row(run: &RunSummary, verdict: String) -> [String; 6] {
+fn row(run: &RunSummary, verdict: String, zone: &TimeZone) -> [String; 6] {
     let verdict = if run.partial { format!("{verdict} (partial)") } else { verdict };
     let RunSummary { id, started, plan, bed, trials, .. } = run;
     // To the minute; seconds stand in the name.
-    let started = started.get(..16).map_or_else(|| started.clone(), |minute| minute.replace('T', " ") + "Z");
+    let started = zone::minute(started, zone);
     [id.0.clone(), started, one_line(plan), one_line(bed), trials.to_string(), verdict]
 }
 
@@ -128,7 +131,7 @@ mod tests {
             trials,
             partial: verdict == "–",
         };
-        row(&run, verdict.to_owned())
+        row(&run, verdict.to_owned(), &TimeZone::UTC)
     }
 
     #[test]

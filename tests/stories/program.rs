@@ -193,13 +193,13 @@ impl Done {
     }
 }
 
-/// A program without the environment of the tests' user: language and sudo.
+/// A program without the environment of the tests' user: language, time zone and sudo.
 pub(crate) fn without_caller(program: &OsStr) -> Command {
     let mut command = Command::new(program);
     for name in ["LC_ALL", "LC_MESSAGES", "SUDO_UID", "SUDO_GID", "SUDO_USER", "XDG_DATA_HOME"] {
         command.env_remove(name);
     }
-    command.env("LANG", "C.UTF-8");
+    command.envs([("LANG", "C.UTF-8"), ("TZ", "UTC")]);
     command
 }
 

@@ -67,6 +67,8 @@ fn a_report_is_written_and_set_with_the_rights_of_the_caller() {
     fs::write(&secret, "document = \"secret\"\n").unwrap();
     fs::set_permissions(&secret, Permissions::from_mode(0o440)).unwrap();
     run_through_sudo(&desk, &["report", "last", "--meta", text(&secret)]).fails(2, &["secret.toml", "denied"]);
+    let logo = format!("issuer.logo={}", text(&secret));
+    run_through_sudo(&desk, &["report", "last", "--meta", &logo]).fails(2, &["issuer.logo", "secret.toml", "denied"]);
 
     let (program, told) = (desk.path("wireproof"), desk.path("told"));
     fs::copy(WIREPROOF, &program).unwrap();

@@ -6,7 +6,7 @@ use rates::LinkReading;
 use report::WatchWords;
 
 use super::super::bed::of_namespace;
-use crate::{cli::WatchOptions, commands::nearest::alike, exit::Words};
+use crate::{cli::WatchOptions, exit::Words, nearest::alike};
 
 /// Reads the selected namespaces.
 pub(super) struct Eyes {

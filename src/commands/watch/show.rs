@@ -16,6 +16,7 @@ use super::{Reader, ending::Ending, lock, terminal::Terminal};
 use crate::{
     cli::{Color, Common, WatchOptions},
     output::say,
+    zone,
 };
 
 /// What shows it.
@@ -25,6 +26,8 @@ pub(super) struct Show {
     words: WatchWords,
     /// Whether more than seconds tell one reading from the next.
     fine: bool,
+    /// Time zone of the reader.
+    zone: TimeZone,
     told: Vec<String>,
 }
 
@@ -51,7 +54,8 @@ impl Show {
             let screen = screen::Screen::new(words.clone(), coloured(common.color), &options.interval.to_string());
             Form::Screen(Terminal::begin(screen, Arc::clone(&watch), ends)?)
         };
-        Ok(Self { form, watch, words, fine: options.interval < Nanos::from_secs(1), told: Vec::new() })
+        let fine = options.interval < Nanos::from_secs(1);
+        Ok(Self { form, watch, words, fine, zone: zone::of_caller(), told: Vec::new() })
     }
 
     /// Shows the readings; returns whether anybody still looks.
@@ -101,8 +105,8 @@ impl Show {
     }
 
     fn time_of_day(&self) -> String {
-        let now = Timestamp::now().to_zoned(TimeZone::UTC);
-        now.strftime(if self.fine { "%H:%M:%S%.3fZ" } else { "%H:%M:%SZ" }).to_string()
+        let now = Timestamp::now().to_zoned(self.zone.clone());
+        zone::written(&now, if self.fine { "%H:%M:%S%.3f" } else { "%H:%M:%S" })
     }
 }
 

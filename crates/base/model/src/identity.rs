@@ -1,7 +1,10 @@
 //! Identity of a report: author, customer, device, and manual inspections. Read from TOML.
 
 mod date;
+mod entry;
+mod issuer;
 mod photo;
+mod standing;
 mod ticked;
 
 use std::{fmt, str::FromStr};
@@ -10,7 +13,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use date::{Date, DateError};
+pub use issuer::Issuer;
 pub use photo::{Photo, PhotoKind};
+pub use standing::{Revision, Standard, TestConditions};
 
 use crate::{
     toml_text::{from_toml, to_toml},
@@ -43,6 +48,22 @@ pub struct Identity {
     pub scope: Option<String>,
     /// Conclusion of the author.
     pub conclusion: Option<String>,
+    /// Issuer of the document.
+    pub issuer: Option<Issuer>,
+    /// Classification, like "Confidential".
+    pub classification: Option<String>,
+    /// Recipients.
+    pub distribution: Vec<String>,
+    /// Time zone of its times, like Asia/Tokyo.
+    pub timezone: Option<String>,
+    /// Conditions of the test.
+    pub conditions: Option<TestConditions>,
+    /// Standards that the test follows.
+    #[serde(rename = "standard")]
+    pub standards: Vec<Standard>,
+    /// Revisions of the document, the first one first.
+    #[serde(rename = "change")]
+    pub changes: Vec<Revision>,
     /// Deviations from the method.
     pub deviations: Vec<String>,
     /// Description of the device under test.
@@ -54,7 +75,7 @@ pub struct Identity {
     /// What things cost, for price against performance.
     #[serde(rename = "price")]
     pub prices: Vec<Price>,
-    /// The photos that items name, once they are read; not for files that people write.
+    /// The photos that items name and the logo, once they are read; not for files that people write.
     #[serde(rename = "photo", skip_serializing_if = "Vec::is_empty")]
     pub photos: Vec<Photo>,
 }
@@ -159,9 +180,13 @@ impl Identity {
         to_toml(self)
     }
 
-    /// This identity, completed by an older one. Photos come with the items that refer to them.
+    /// This identity, completed by an older one. Photos come with the items that refer to them, and a logo with its name.
     pub fn or(self, older: Self) -> Self {
-        let photos = if self.items.is_empty() { older.photos } else { self.photos };
+        let has_logo = |identity: &Self| identity.issuer.as_ref().is_some_and(|issuer| issuer.logo.is_some());
+        let (of_items, of_logo) = (!self.items.is_empty(), has_logo(&self));
+        let is_newer = |photo: &Photo| if photo.is_logo() { of_logo } else { of_items };
+        let newer = self.photos.into_iter().filter(&is_newer);
+        let photos = newer.chain(older.photos.into_iter().filter(|photo| !is_newer(photo))).collect();
         Self {
             title: self.title.or(older.title),
             document_number: self.document_number.or(older.document_number),
@@ -174,6 +199,13 @@ impl Identity {
             approved_by: self.approved_by.or(older.approved_by),
             scope: self.scope.or(older.scope),
             conclusion: self.conclusion.or(older.conclusion),
+            issuer: both(self.issuer, older.issuer, Issuer::or),
+            classification: self.classification.or(older.classification),
+            distribution: or(self.distribution, older.distribution),
+            timezone: self.timezone.or(older.timezone),
+            conditions: both(self.conditions, older.conditions, TestConditions::or),
+            standards: or(self.standards, older.standards),
+            changes: or(self.changes, older.changes),
             deviations: or(self.deviations, older.deviations),
             devices: or(self.devices, older.devices),
             items: or(self.items, older.items),
@@ -199,6 +231,8 @@ impl Identity {
             ("revision", &self.revision),
             ("site", &self.site),
             ("customer", &self.customer),
+            ("classification", &self.classification),
+            ("timezone", &self.timezone),
         ];
         for (key, line) in lines {
             line.as_deref().map_or(Ok(()), one_line).map_err(|why| meaning(key, why))?;
@@ -213,6 +247,17 @@ impl Identity {
         }
         for (number, words) in self.deviations.iter().enumerate() {
             prose(words).map_err(|why| meaning(&format!("deviations, number {}", number + 1), why))?;
+        }
+        self.issuer.as_ref().map_or(Ok(()), Issuer::check)?;
+        self.conditions.as_ref().map_or(Ok(()), TestConditions::check)?;
+        for (number, recipient) in self.distribution.iter().enumerate() {
+            one_line(recipient).map_err(|why| meaning(&format!("distribution, number {}", number + 1), why))?;
+        }
+        for (number, standard) in self.standards.iter().enumerate() {
+            standard.check().map_err(|why| meaning(&format!("[[standard]] number {}", number + 1), why))?;
+        }
+        for (number, change) in self.changes.iter().enumerate() {
+            change.check().map_err(|why| meaning(&format!("[[change]] number {}", number + 1), why))?;
         }
         for (number, item) in self.items.iter().enumerate() {
             item.check().map_err(|why| meaning(&format!("[[item]] number {}", number + 1), why))?;
@@ -263,6 +308,14 @@ impl Price {
 /// A list that says nothing says nothing against the older one.
 fn or<T>(newer: Vec<T>, older: Vec<T>) -> Vec<T> {
     if newer.is_empty() { older } else { newer }
+}
+
+/// A table of which each says a part.
+fn both<T>(newer: Option<T>, older: Option<T>, or: impl FnOnce(T, T) -> T) -> Option<T> {
+    match (newer, older) {
+        (Some(newer), Some(older)) => Some(or(newer, older)),
+        (newer, older) => newer.or(older),
+    }
 }
 
 fn meaning(place: &str, why: String) -> IdentityError {

@@ -62,7 +62,9 @@ pub use environment::{Cards, Environment};
 pub use failed::{Failed, FailureKind};
 pub use figure::{Better, Figure, Interval, Metric, Quantity, Range};
 pub use frame_size::{FrameSize, PayloadSize};
-pub use identity::{Date, Device, Identity, ManualItem, Photo, PhotoKind, Price, Signatory};
+pub use identity::{
+    Date, Device, Identity, Issuer, ManualItem, Photo, PhotoKind, Price, Revision, Signatory, Standard, TestConditions,
+};
 pub use json::Json;
 pub use limited::{Culprit, CulpritKind, Evidence, LimitedBy, LossAt, Place};
 pub use names::Names;

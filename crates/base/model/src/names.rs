@@ -1,6 +1,6 @@
 //! Names of configurations that tell them from their neighbours.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use crate::{
     alike::distinct,
@@ -9,10 +9,17 @@ use crate::{
 };
 
 /// Names of the configurations of a run. A configuration is named without what is ordinary; where that leaves two with one name, how
-/// long or how often they were measured is part of it.
+/// long or how often they were measured is part of it, and then their warm-up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Names {
-    shared: BTreeSet<String>,
+    shared: BTreeMap<String, Shared>,
+}
+
+/// Differences between configurations that share a name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Shared {
+    amount: bool,
+    warmup: bool,
 }
 
 impl Names {
@@ -23,26 +30,51 @@ impl Names {
 
     /// Of these configurations.
     pub fn of(specs: impl IntoIterator<Item = ProbeSpec>) -> Self {
-        let mut amounts: BTreeMap<String, Vec<Option<Amount>>> = BTreeMap::new();
+        let mut timings: BTreeMap<String, Vec<Timing>> = BTreeMap::new();
         for spec in distinct(specs) {
-            amounts.entry(spec.to_string()).or_default().push(spec.probe().amount());
+            let probe = spec.probe();
+            timings.entry(spec.to_string()).or_default().push((probe.amount(), probe.warmup()));
         }
-        let differ = |amounts: &[Option<Amount>]| amounts.iter().any(|amount| *amount != amounts[0]);
-        Self { shared: amounts.into_iter().filter(|(_, all)| differ(all)).map(|(name, _)| name).collect() }
+        Self { shared: timings.into_iter().map(|(name, all)| (name, Shared::of(&all))).collect() }
     }
 
-    /// What has to be added to the name of a configuration.
+    /// The amount, where the name of a configuration needs it.
     pub fn amount(&self, probe: &dyn Probe) -> Option<Amount> {
-        let name = format!("{} {probe}", probe.name());
-        self.shared.contains(&name).then(|| probe.amount()).flatten()
+        self.shared(probe).amount.then(|| probe.amount()).flatten()
+    }
+
+    /// The warm-up, where the name of a configuration needs it.
+    pub fn warmup(&self, probe: &dyn Probe) -> Option<Amount> {
+        self.shared(probe).warmup.then(|| probe.warmup()).flatten()
+    }
+
+    fn shared(&self, probe: &dyn Probe) -> Shared {
+        self.shared.get(&format!("{} {probe}", probe.name())).copied().unwrap_or_default()
     }
 
     /// The name in English, as documents for programs have it.
     pub fn name(&self, spec: &ProbeSpec) -> String {
-        match self.amount(spec.probe()) {
-            None => spec.to_string(),
-            Some(Amount::Count(count)) => format!("{spec} {count} round trips"),
-            Some(Amount::Duration(duration)) => format!("{spec} {duration}"),
+        let words = |amount| match amount {
+            Amount::Count(count) => format!("{count} round trips"),
+            Amount::Duration(duration) => duration.to_string(),
+        };
+        let amount = self.amount(spec.probe()).map(|amount| format!(" {}", words(amount)));
+        let warmup = self.warmup(spec.probe()).map(|warmup| format!(" after {}", words(warmup)));
+        [Some(spec.to_string()), amount, warmup].into_iter().flatten().collect()
+    }
+}
+
+/// Amount and warm-up of a configuration.
+type Timing = (Option<Amount>, Option<Amount>);
+
+impl Shared {
+    /// Warm-ups tell configurations apart that their amounts do not.
+    fn of(all: &[Timing]) -> Self {
+        let pairs =
+            || all.iter().enumerate().flat_map(|(index, one)| all[..index].iter().map(move |other| (one, other)));
+        Self {
+            amount: pairs().any(|((one, _), (other, _))| one != other),
+            warmup: pairs().any(|(one, other)| one.0 == other.0 && one.1 != other.1),
         }
     }
 }
@@ -68,5 +100,21 @@ mod tests {
         assert_eq!(named, ["2 s", "3 s", "3 s", "4 s"].map(|duration| format!("{plain} {duration}")));
         assert_eq!(Names::of([lasting(3), lasting(3)]).name(&lasting(3)), plain, "they are one");
         assert_eq!(Names::default().name(&lasting(3)), plain);
+    }
+    #[test]
+    fn configurations_of_one_amount_are_told_apart_by_their_warm_up() {
+        let warmed = |seconds, warmup| match lasting(seconds) {
+            ProbeSpec::Goodput(spec) => {
+                ProbeSpec::Goodput(crate::GoodputSpec { warmup: Nanos::from_secs(warmup), ..spec })
+            }
+            other => other,
+        };
+        let named = |all: &[ProbeSpec]| all.iter().map(|spec| Names::of(all.to_vec()).name(spec)).collect::<Vec<_>>();
+        let plain = "goodput TCP IPv4 1 stream";
+        let two = named(&[warmed(3, 1), warmed(3, 2)]);
+        assert_eq!(two, ["after 1 s", "after 2 s"].map(|end| format!("{plain} {end}")));
+        let three = named(&[warmed(3, 1), warmed(3, 2), warmed(4, 2)]);
+        assert_eq!(three, ["3 s after 1 s", "3 s after 2 s", "4 s after 2 s"].map(|end| format!("{plain} {end}")));
+        assert_eq!(named(&[warmed(3, 1), warmed(4, 2)]), ["3 s", "4 s"].map(|end| format!("{plain} {end}")));
     }
 }

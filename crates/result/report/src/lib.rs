@@ -39,6 +39,7 @@ mod watch;
 
 pub use cards::{cards, narrow_bus};
 pub use comparison::comparison;
+pub use content::{PLAN_FILE, issued_before};
 pub use document::*;
 pub use doubts::advice;
 pub use finding::{finding_text, subject_text};

@@ -1,8 +1,9 @@
 //! Input of a report.
 
+use jiff::tz::TimeZone;
 use model::{Assessment, Limited, ProbeSpec, Run, Trial, TrialAssessment};
 
-use crate::{limited::place_at, texts::Texts};
+use crate::{lang::Lang, limited::place_at, texts::Texts};
 
 /// Everything a report is made of.
 #[derive(Clone, Copy, Debug)]
@@ -13,7 +14,11 @@ pub struct Material<'a> {
     pub assessment: &'a Assessment,
     /// The files that stand beside the report.
     pub files: &'a [RawFile],
+    /// Time zone of the reader, which all times are shown in.
+    pub zone: &'a TimeZone,
 }
+
+static UTC: TimeZone = TimeZone::UTC;
 
 /// A file beside the report: one of its sources.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +32,20 @@ pub struct RawFile {
 }
 
 impl<'a> Material<'a> {
-    /// A run and its assessment, without files.
+    /// A run and its assessment, without files, in UTC.
     pub fn of(run: &'a Run, assessment: &'a Assessment) -> Self {
-        Self { run, assessment, files: &[] }
+        Self { run, assessment, files: &[], zone: &UTC }
+    }
+
+    /// Texts for a document about it.
+    pub(crate) fn texts(&self, lang: Lang) -> Texts {
+        Texts::about(lang, [self.run], self.zone.clone())
+    }
+
+    /// Texts for a document about several.
+    pub(crate) fn texts_of(materials: &[Self], lang: Lang) -> Texts {
+        let zone = materials.first().map_or(TimeZone::UTC, |one| one.zone.clone());
+        Texts::about(lang, materials.iter().map(|one| one.run), zone)
     }
 
     /// `limited by receiver CPU (b)` for each place that limited a configuration or one way of it, with its count where trials name

@@ -35,6 +35,13 @@ pub enum Notice<'a> {
         /// The folder.
         folder: &'a str,
     },
+    /// A document is dated before the measurement that it is about.
+    IssuedBefore {
+        /// The date of issue.
+        date: &'a str,
+        /// The day on which the measurement ended.
+        measured: &'a str,
+    },
     /// The user interrupted.
     Interrupted,
     /// How long the rest will take.
@@ -131,6 +138,7 @@ mod tests {
             Notice::Undoing,
             Notice::ReportWritten { path: "r.html" },
             Notice::SignatureRemoved { folder: "out" },
+            Notice::IssuedBefore { date: "2026-11-20", measured: "2026-11-21" },
             Notice::Interrupted,
             Notice::Resumable { command: "wireproof resume" },
             Notice::TimeLeft { seconds: 30 },

@@ -15,7 +15,9 @@ pub(crate) struct Page {
     pub(crate) lang: Lang,
     /// Title, also of the window and of the PDF.
     pub(crate) title: String,
-    /// Line for every sheet: the bed is simulated; `None` for real hardware.
+    /// Issuer of the document, at the head of its first page.
+    pub(crate) issuer: Option<Issuer>,
+    /// Line for every sheet: the bed is simulated, and the classification of the document; `None` where there is nothing to say.
     pub(crate) mark: Option<String>,
     /// What identifies the document: label and value. An empty value is a box to fill in by hand.
     pub(crate) identity: Vec<(String, String)>,
@@ -29,6 +31,16 @@ pub(crate) struct Page {
     pub(crate) statement: String,
     /// What every sheet is told by: the run's name.
     pub(crate) reference: String,
+}
+
+/// Issuer of a document; what is not known is empty.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Issuer {
+    pub(crate) name: String,
+    /// Lines of its address.
+    pub(crate) address: Vec<String>,
+    /// Its logo, as it was given.
+    pub(crate) logo: Option<(Vec<u8>, PhotoKind)>,
 }
 
 /// One piece of a page, as wide as the page.

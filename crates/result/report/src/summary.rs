@@ -15,7 +15,7 @@ use crate::{
 /// What `wireproof verify` says at its end: a row for each configuration, the verdict, and doubts with advice.
 pub fn summary(material: &Material<'_>, lang: Lang) -> String {
     let Material { run, assessment, .. } = *material;
-    let t = &Texts::about(lang, [run]);
+    let t = &material.texts(lang);
     let mut lines = vec![heading(run, t)];
     if run.bed.simulated {
         lines.push(format!("[{}] {}", t.get("simulated"), t.get("simulated-meaning")));

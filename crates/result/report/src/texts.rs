@@ -6,6 +6,7 @@ use std::{
 };
 
 use fluent_bundle::{FluentArgs, FluentResource, concurrent::FluentBundle};
+use jiff::tz::TimeZone;
 use model::{Names, ProbeSpec, Run, json::value_of};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -25,6 +26,8 @@ pub(crate) struct Texts {
     bundle: Arc<FluentBundle<FluentResource>>,
     /// Names of the configurations of the document.
     pub(crate) names: Names,
+    /// Time zone of the times in the document.
+    pub(crate) zone: TimeZone,
 }
 
 impl Texts {
@@ -35,17 +38,17 @@ impl Texts {
         }
     }
 
-    /// The same for a document about these runs, whose configurations are told apart by name.
-    pub(crate) fn about<'r>(lang: Lang, runs: impl IntoIterator<Item = &'r Run>) -> Self {
+    /// The same for a document about these runs, whose configurations are told apart by name, in the time zone of its reader.
+    pub(crate) fn about<'r>(lang: Lang, runs: impl IntoIterator<Item = &'r Run>, zone: TimeZone) -> Self {
         let specs = runs
             .into_iter()
             .flat_map(|run| run.plan.specs().into_iter().chain(run.trials.iter().map(|trial| trial.measured.spec())));
-        Self::naming(lang, specs)
+        Self { zone, ..Self::naming(lang, specs) }
     }
 
     /// The same for a document about these configurations.
     pub(crate) fn naming(lang: Lang, specs: impl IntoIterator<Item = ProbeSpec>) -> Self {
-        Self { lang, bundle: Arc::clone(&Self::of(lang).bundle), names: Names::of(specs) }
+        Self { lang, bundle: Arc::clone(&Self::of(lang).bundle), names: Names::of(specs), zone: TimeZone::UTC }
     }
 
     fn parse(lang: Lang, sources: &[&str]) -> Self {
@@ -58,7 +61,7 @@ impl Texts {
             let resource = FluentResource::try_new((*source).to_owned()).unwrap_or_else(|(partial, _)| partial);
             bundle.add_resource_overriding(resource);
         }
-        Self { lang, bundle: Arc::new(bundle), names: Names::default() }
+        Self { lang, bundle: Arc::new(bundle), names: Names::default(), zone: TimeZone::UTC }
     }
 
     /// The text of a key that takes no values.

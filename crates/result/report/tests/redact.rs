@@ -5,7 +5,7 @@
 mod fixture;
 
 use model::{
-    Card, Date, Device, Doubt, Identity, Reference, Run,
+    Card, Date, Device, Doubt, Identity, Issuer, Reference, Run,
     card::{Connector, Module},
 };
 use proptest::prelude::*;
@@ -64,6 +64,7 @@ fn speaking(words: &Words) -> Run {
         title: Some(format!("Test of {host}")),
         devices: vec![device],
         deviations,
+        issuer: Some(Issuer { name: None, address: None, logo: Some(format!("{host}.svg")) }),
         ..Identity::default()
     });
     run

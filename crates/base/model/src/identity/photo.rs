@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// One photo.
+/// One photo, or the issuer's logo.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Photo {
@@ -25,10 +25,20 @@ impl Photo {
         format!("photo-{number}.{}", kind.ending())
     }
 
-    /// Whether it is called as photos are, and so leads nowhere but into the report's folder.
+    /// The name of a logo.
+    pub fn name_of_logo(kind: PhotoKind) -> String {
+        format!("logo.{}", kind.ending())
+    }
+
+    /// Logos have a name of their own.
+    pub fn is_logo(&self) -> bool {
+        self.name == Self::name_of_logo(self.kind)
+    }
+
+    /// A name of photos or logos, which leads nowhere but into the report's folder.
     pub fn has_own_name(&self) -> bool {
         let number = self.name.strip_prefix("photo-").and_then(|rest| rest.split_once('.')?.0.parse().ok());
-        number.is_some_and(|number| self.name == Self::name_of(number, self.kind))
+        self.is_logo() || number.is_some_and(|number| self.name == Self::name_of(number, self.kind))
     }
 }
 
@@ -40,10 +50,12 @@ pub enum PhotoKind {
     Png,
     /// JPEG.
     Jpeg,
+    /// SVG, for logos.
+    Svg,
 }
 
 impl PhotoKind {
-    /// Type of the content, whatever the file's name.
+    /// Type of a photo's content, whatever the file's name.
     pub fn of(content: &[u8]) -> Option<Self> {
         if content.starts_with(b"\x89PNG\r\n\x1a\n") {
             return Some(Self::Png);
@@ -57,6 +69,7 @@ impl PhotoKind {
         match self {
             Self::Png => "png",
             Self::Jpeg => "jpg",
+            Self::Svg => "svg",
         }
     }
 }

@@ -18,6 +18,13 @@ date = 2026-11-21
 photos = ["card.jpg"]
 [[item]]
 what = "Cable labelled"
+[[standard]]
+name = "RFC 2544"
+deviations = ["Three repeats in place of twenty."]
+[[change]]
+revision = "A"
+date = 2026-11-21
+change = "First issue"
 [[price]]
 of = "X540-T2"
 amount = 61800
@@ -73,6 +80,13 @@ fn what_cannot_be_meant_is_refused_with_its_place() {
         ("The card sat in slot 3, not in slot 1.", " ", "deviations, number 1: write words"),
         ("NW-2026-017", "\\u202Egnp", "document_number: write one line"),
         ("JPY", "", "[[price]] number 1: currency: write one line"),
+        ("RFC 2544", "", "[[standard]] number 1: name: write one line"),
+        ("Three repeats in place of twenty.", "", "[[standard]] number 1: deviations: write words"),
+        ("\"A\"", "\"\"", "[[change]] number 1: revision: write one line"),
+        ("First issue", "", "[[change]] number 1: change: write words"),
+        ("deviations = [\"The", "distribution = [\"\"]\ndeviations = [\"The", "distribution, number 1: write one line"),
+        ("deviations = [\"The", "issuer.name = \"\"\ndeviations = [\"The", "issuer.name: write one line"),
+        ("deviations = [\"The", "conditions.room = \"\"\ndeviations = [\"The", "conditions.room: write one line"),
         ("title = \"Acceptance", "scope = \"\\u0007\"\ntitle = \"Acceptance", "scope: write words"),
     ] {
         let said = error(&IDENTITY.replace(from, to));
@@ -116,8 +130,81 @@ fn a_photo_is_known_by_its_content_and_travels_as_text() {
 #[test]
 fn a_photo_is_called_as_photos_are() {
     let named = |name: &str| Photo { name: name.into(), kind: PhotoKind::Png, sha256: String::new(), content: vec![] };
-    assert!(named(&Photo::name_of(12, PhotoKind::Png)).has_own_name());
-    for name in ["../photo-1.png", "photo-1.png/../../x", "photo-1.jpg", "photo-+1.png", "photo-1.png.png", "x", ""] {
+    assert!(named(&Photo::name_of(12, PhotoKind::Png)).has_own_name() && named("logo.png").has_own_name());
+    for name in [
+        "../photo-1.png",
+        "photo-1.png/../../x",
+        "photo-1.jpg",
+        "photo-+1.png",
+        "photo-1.png.png",
+        "../logo.png",
+        "logo.jpg",
+        "x",
+        "",
+    ] {
         assert!(!named(name).has_own_name(), "{name}");
     }
+}
+
+#[test]
+fn each_entry_that_has_a_text_for_a_value_can_be_set() {
+    for key in Identity::KEYS {
+        let mut identity = Identity::default();
+        identity.set(key, "2026-11-21").unwrap_or_else(|error| panic!("{key}: {error}"));
+        assert_ne!(identity, Identity::default(), "{key}");
+        let in_file = identity.to_toml();
+        let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
+        assert!(in_file.contains(&format!("{name} = ")) || in_file.contains(&format!("[{name}]")), "{key}: {in_file}");
+        assert!(in_file.contains(table), "{key}: {in_file}");
+    }
+    let mut identity = Identity::default();
+    identity.set("made_by", "佐藤 花子, 2026-11-21").unwrap();
+    identity.set("deviations", "one").unwrap();
+    identity.set("deviations", "two").unwrap();
+    assert_eq!(identity.made_by.as_ref().map(ToString::to_string).as_deref(), Some("佐藤 花子, 2026-11-21"));
+    assert_eq!(identity.deviations, ["one", "two"]);
+    let error = |key: &str, value: &str| Identity::default().set(key, value).unwrap_err().to_string();
+    assert_eq!(error("date", "soon"), "date: \"soon\" is no day; write it like 2026-11-21");
+    assert!(error("item", "x").starts_with("item: there is no such entry"));
+}
+
+#[test]
+fn keys_cover_all_that_has_a_text_for_a_value() {
+    let schema = schemars::schema_for!(Identity);
+    let of_text = |properties: &str, table: &str| {
+        let keys = schema
+            .pointer(properties)
+            .unwrap()
+            .as_object()
+            .unwrap()
+            .iter()
+            .filter(|(_, about)| !about.to_string().contains("$ref"));
+        keys.map(|(key, _)| format!("{table}{key}")).collect::<Vec<_>>()
+    };
+    let mut all = of_text("/properties", "");
+    all.extend(["date", "made_by", "checked_by", "approved_by"].map(str::to_owned));
+    all.extend(of_text("/$defs/Issuer/properties", "issuer."));
+    all.extend(of_text("/$defs/TestConditions/properties", "conditions."));
+    all.sort();
+    let mut keys = Identity::KEYS;
+    keys.sort_unstable();
+    assert_eq!(all, keys);
+}
+
+#[test]
+fn an_issuer_is_completed_and_its_logo_is_the_one_that_is_named() {
+    let logo = |kind| Photo { name: Photo::name_of_logo(kind), kind, sha256: String::new(), content: vec![] };
+    let photo = Photo { name: "photo-1.png".into(), kind: PhotoKind::Png, sha256: String::new(), content: vec![] };
+    let issued = |name: Option<&str>, kind: PhotoKind| Identity {
+        issuer: Some(Issuer { name: name.map(str::to_owned), address: None, logo: Some(Photo::name_of_logo(kind)) }),
+        photos: vec![logo(kind)],
+        ..Identity::default()
+    };
+    let older = Identity { photos: vec![photo.clone(), logo(PhotoKind::Png)], ..issued(Some("A"), PhotoKind::Png) };
+    let newer = issued(None, PhotoKind::Svg).or(older.clone());
+    assert_eq!(newer.issuer.unwrap().name.as_deref(), Some("A"));
+    assert_eq!(newer.photos, [logo(PhotoKind::Svg), photo]);
+    let mut only_name = Identity::default();
+    only_name.set("issuer.name", "B").unwrap();
+    assert_eq!(only_name.or(older.clone()).photos, older.photos);
 }

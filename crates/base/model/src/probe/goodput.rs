@@ -224,6 +224,10 @@ impl Probe for GoodputSpec {
         Some(Amount::Duration(self.duration))
     }
 
+    fn warmup(&self) -> Option<Amount> {
+        Some(Amount::Duration(self.warmup))
+    }
+
     fn conditions(&self) -> Conditions {
         Conditions {
             protocol: Some(self.protocol),

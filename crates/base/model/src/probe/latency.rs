@@ -175,6 +175,10 @@ impl Probe for LatencySpec {
         Some(self.amount)
     }
 
+    fn warmup(&self) -> Option<Amount> {
+        Some(Amount::Count(self.warmup))
+    }
+
     fn conditions(&self) -> Conditions {
         Conditions {
             protocol: Some(self.protocol),

@@ -169,6 +169,10 @@ impl Probe for PacketsSpec {
         Some(Amount::Duration(self.duration))
     }
 
+    fn warmup(&self) -> Option<Amount> {
+        None
+    }
+
     fn conditions(&self) -> Conditions {
         Conditions {
             protocol: Some(Protocol::Udp),

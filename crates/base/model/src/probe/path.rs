@@ -69,6 +69,10 @@ impl Probe for PathSpec {
         None
     }
 
+    fn warmup(&self) -> Option<Amount> {
+        None
+    }
+
     fn conditions(&self) -> Conditions {
         Conditions::default()
     }

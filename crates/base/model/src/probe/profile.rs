@@ -45,6 +45,9 @@ pub trait Probe: Any + fmt::Display {
 
     /// How long or how often it is measured; `None` where that is not asked for.
     fn amount(&self) -> Option<Amount>;
+
+    /// Time or round trips before that which do not count; `None` where there are none.
+    fn warmup(&self) -> Option<Amount>;
 }
 
 /// Dependencies of the conduct of a trial.

@@ -287,6 +287,10 @@ impl Probe for TransactionsSpec {
         Some(Amount::Duration(self.duration))
     }
 
+    fn warmup(&self) -> Option<Amount> {
+        Some(Amount::Duration(self.warmup))
+    }
+
     fn conditions(&self) -> Conditions {
         Conditions {
             protocol: Some(self.exchange.protocol()),

@@ -34,6 +34,7 @@ pub(crate) fn comparison(comparison: &Comparison, runs: &[Material<'_>], t: &Tex
     Page {
         lang: t.lang,
         title: t.get("compare-title"),
+        issuer: None,
         mark: simulated.then(|| t.get("simulated")),
         identity: identity(comparison, t),
         approvals: vec![],

@@ -2,11 +2,12 @@
 
 use std::fmt::Display;
 
-use model::{Device, Identity, Run, Signatory};
+use jiff::tz::TimeZone;
+use model::{Date, Device, Identity, Photo, Revision, Run, Signatory, Standard, TestConditions};
 
 use crate::{
     columns::Columns,
-    page::{Block, Item, Text},
+    page::{Block, Issuer, Item, Text},
     show,
     texts::Texts,
 };
@@ -16,18 +17,57 @@ pub(super) fn title(run: &Run, t: &Texts) -> String {
     run.identity.as_ref().and_then(|identity| identity.title.clone()).unwrap_or_else(|| t.get("title"))
 }
 
+/// Issuer, with the logo that was given.
+pub(super) fn issuer(run: &Run) -> Option<Issuer> {
+    let identity = run.identity.as_ref()?;
+    let issuer = identity.issuer.as_ref()?;
+    let logo = identity.photos.iter().find(|photo| photo.is_logo());
+    Some(Issuer {
+        name: issuer.name.clone().unwrap_or_default(),
+        address: issuer.address.iter().flat_map(|words| words.trim().lines()).map(str::to_owned).collect(),
+        logo: logo.map(|Photo { content, kind, .. }| (content.clone(), *kind)),
+    })
+}
+
+/// Words for every sheet: whether the bed is simulated, and the classification.
+pub(super) fn mark(run: &Run, t: &Texts) -> Option<String> {
+    let simulated = run.bed.simulated.then(|| t.get("simulated"));
+    let classification = run.identity.as_ref().and_then(|identity| identity.classification.clone());
+    simulated.into_iter().chain(classification).reduce(|a, b| format!("{a} · {b}"))
+}
+
 /// The cover. Unknown entries are boxes for a pen.
 pub(super) fn rows(run: &Run, t: &Texts) -> Vec<(String, String)> {
     let identity = run.identity.clone().unwrap_or_default();
+    let distribution = identity.distribution.join(&t.get("list-comma"));
     let mut rows = vec![
         (t.get("label-document-number"), identity.document_number.clone().unwrap_or_default()),
         (t.get("label-revision"), identity.revision.clone().unwrap_or_default()),
-        (t.get("label-date"), identity.date.map(|date| date.to_string()).unwrap_or_default()),
+        (t.get("label-date"), date(run, t)),
         (t.get("label-customer"), identity.customer.clone().unwrap_or_default()),
         (t.get("label-site"), identity.site.clone().unwrap_or_default()),
     ];
+    rows.extend(identity.classification.map(|words| (t.get("label-classification"), words)));
+    rows.extend((!distribution.is_empty()).then(|| (t.get("label-distribution"), distribution)));
     rows.extend(measured(run, t));
     rows
+}
+
+/// The date of issue; the reader is told where it is before the measurement.
+fn date(run: &Run, t: &Texts) -> String {
+    let date = run.identity.as_ref().and_then(|identity| identity.date);
+    match issued_before(run, &t.zone) {
+        Some((date, measured)) => t.with("date-before", &[("date", &date), ("measured", &measured)]),
+        None => date.map(|date| date.to_string()).unwrap_or_default(),
+    }
+}
+
+/// The date of issue and the last day of the measurement, where the document is dated before that.
+pub fn issued_before(run: &Run, zone: &TimeZone) -> Option<(Date, String)> {
+    let date = run.identity.as_ref()?.date?;
+    let measured = show::day(run.finished.as_deref().unwrap_or(&run.started), zone)?.to_string();
+    // Both are written like 2026-11-21.
+    (date.to_string() < measured).then_some((date, measured))
 }
 
 /// Responsible persons. An open entry is a box for a pen or a stamp.
@@ -47,13 +87,13 @@ pub(super) fn approvals(run: &Run, t: &Texts) -> Vec<(String, String)> {
 
 /// What identifies the run.
 fn measured(run: &Run, t: &Texts) -> Vec<(String, String)> {
-    let finished = run.finished.as_deref().map_or_else(|| t.get("not-finished"), show::time);
+    let finished = run.finished.as_deref().map_or_else(|| t.get("not-finished"), |at| show::time(at, t));
     let nic = |end: usize| run.bed.endpoints.get(end).map_or("", |end| end.interface.as_str());
     let values: [(&str, &dyn Display); 3] = [("near", &nic(0)), ("far", &nic(1)), ("count", &run.bed.endpoints.len())];
     let bed = t.with(&format!("bed-{}", run.bed.layout()), &values);
     vec![
         (t.get("label-run"), run.id.to_string()),
-        (t.get("label-started"), show::time(&run.started)),
+        (t.get("label-started"), show::time(&run.started, t)),
         (t.get("label-finished"), finished),
         (t.get("label-plan"), run.plan.name.clone()),
         (t.get("label-bed"), bed),
@@ -80,6 +120,8 @@ pub(super) fn scope(run: &Run, t: &Texts) -> Block {
     blocks.extend(identity.scope.iter().flat_map(|scope| paragraphs(scope)));
     blocks.push(Block::Paragraph(t.get("scope-results").into()));
     blocks.extend(devices(&identity.devices, t));
+    blocks.extend(identity.conditions.as_ref().map(|conditions| self::conditions(conditions, t)));
+    blocks.extend(standards(&identity.standards, t));
     let deviations = if identity.deviations.is_empty() {
         Block::Paragraph(t.get("deviations-none").into())
     } else {
@@ -98,4 +140,44 @@ fn devices(devices: &[Device], t: &Texts) -> Option<Block> {
         .long(t.get("col-note"), |it| cell(&it.note))
         .table(t.get("tested-devices-caption"), devices);
     (!devices.is_empty()).then_some(table)
+}
+
+/// Conditions that the program cannot read.
+fn conditions(conditions: &TestConditions, t: &Texts) -> Block {
+    let TestConditions { room, temperature, humidity, power_profile } = conditions;
+    let rows = [
+        (t.get("condition-room"), room),
+        (t.get("condition-temperature"), temperature),
+        (t.get("condition-humidity"), humidity),
+        (t.get("condition-power-profile"), power_profile),
+    ];
+    let rows = rows.into_iter().map(|(label, value)| (label, Text::from(value.as_deref().unwrap_or_default())));
+    Block::facts(t.get("conditions-caption"), rows.collect())
+}
+
+/// Standards that the test follows, each with its deviations.
+fn standards(standards: &[Standard], t: &Texts) -> Option<Block> {
+    let deviations = |it: &Standard| match it.deviations.as_slice() {
+        [] => t.get("no-deviations"),
+        several => {
+            several.iter().cloned().reduce(|a, b| t.with("sentences", &[("a", &a), ("b", &b)])).unwrap_or_default()
+        }
+    };
+    let table = Columns::new()
+        .words(t.get("col-standard"), |it: &Standard| it.name.clone())
+        .long(t.get("col-deviations"), deviations)
+        .table(t.get("standards-caption"), standards);
+    (!standards.is_empty()).then_some(table)
+}
+
+/// The revisions of the document; nothing where none is told.
+pub(super) fn changes(run: &Run, t: &Texts) -> Option<Block> {
+    let changes = run.identity.as_ref().map(|identity| identity.changes.as_slice()).filter(|it| !it.is_empty())?;
+    let table = Columns::new()
+        .words(t.get("label-revision"), |it: &Revision| it.revision.clone())
+        .words(t.get("col-date"), |it| show::or_none(it.date, |date| date.to_string()))
+        .words(t.get("col-author"), |it| it.author.clone().unwrap_or_else(|| show::NO_FIGURE.to_owned()))
+        .long(t.get("col-change"), |it| it.change.clone())
+        .table(t.get("changes-caption"), changes);
+    Some(Block::section(t.get("changes-heading"), vec![table]))
 }

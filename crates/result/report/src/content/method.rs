@@ -1,27 +1,57 @@
 //! How it was measured.
 
-use model::{ClockRelation, Run, run::Resumption};
+use model::{ClockRelation, Plan, Run, run::Resumption};
 
 use crate::{material::Material, method::list, page::Block, probes, show, texts::Texts};
+
+/// Name by which the command that repeats a run calls a plan that does not come with the program.
+pub const PLAN_FILE: &str = "plan.toml";
 
 /// The procedure, and the command that repeats it. Only methods that the run used are explained.
 pub(super) fn method(material: &Material<'_>, t: &Texts) -> Block {
     let run = material.run;
-    let paragraph = |key: &str| Block::Paragraph(t.get(key).into());
     let mut blocks = vec![Block::Paragraph(t.count("method-repeats", run.plan.repeats.get().into()).into())];
     blocks.extend(probes::ALL.iter().filter_map(|probe| probe.method(material, t)));
     blocks.extend(resumed(run, t));
     blocks.push(ends(run, t));
-    let command = Block::Command(show::command(&run.command));
-    blocks.push(Block::section(t.get("method-command-heading"), vec![paragraph("method-command"), command]));
+    blocks.push(repetition(run, t));
     Block::section(t.get("method-heading"), blocks)
+}
+
+/// The command that repeats the run, with the plan where that is a file.
+fn repetition(run: &Run, t: &Texts) -> Block {
+    let paragraph = |key: &str| Block::Paragraph(t.get(key).into());
+    let mut blocks = vec![paragraph("method-command"), Block::Command(show::command(&run.command))];
+    if run.command.iter().any(|word| word == PLAN_FILE) {
+        let (plan, captures) = with_captures_beside(&run.plan);
+        blocks.push(Block::Paragraph(t.with("method-command-plan", &[("file", &PLAN_FILE)]).into()));
+        if !captures.is_empty() {
+            let names = captures.join(&t.get("list-comma"));
+            blocks.push(Block::Paragraph(t.with("method-command-captures", &[("names", &names)]).into()));
+        }
+        let summary = t.with("method-plan", &[("plan", &run.plan.name), ("file", &PLAN_FILE)]);
+        blocks.push(Block::Folded { summary, blocks: vec![Block::Command(plan.to_toml())] });
+    }
+    Block::section(t.get("method-command-heading"), blocks)
+}
+
+/// The plan with captures named as if they stood beside it, and these names.
+fn with_captures_beside(plan: &Plan) -> (Plan, Vec<String>) {
+    let (mut plan, mut names) = (plan.clone(), Vec::new());
+    for capture in plan.packets.iter_mut().flat_map(|item| &mut item.stream).filter_map(|it| it.replay.as_mut()) {
+        *capture = capture.rsplit('/').next().unwrap_or_default().to_owned();
+        if !names.contains(capture) {
+            names.push(capture.clone());
+        }
+    }
+    (plan, names)
 }
 
 /// When and how often the run was gone on with; `None` for one made in one go.
 fn resumed(run: &Run, t: &Texts) -> Option<Block> {
     let item = |resumed: &Resumption| {
         let values: [(&str, &dyn std::fmt::Display); 3] =
-            [("at", &show::time(&resumed.at)), ("kept", &resumed.kept), ("wireproof", &resumed.wireproof)];
+            [("at", &show::time(&resumed.at, t)), ("kept", &resumed.kept), ("wireproof", &resumed.wireproof)];
         t.with("method-resumed-item", &values)
     };
     let blocks = || vec![Block::Paragraph(t.get("method-resumed").into()), list(run.resumed.iter().map(item))];

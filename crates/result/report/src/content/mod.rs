@@ -20,6 +20,8 @@ mod topology;
 pub(crate) use bufferbloat::lines as bufferbloat_lines;
 pub(crate) use card_health::lines as card_lines;
 pub(crate) use comparison::comparison;
+pub use identity::issued_before;
+pub use method::PLAN_FILE;
 
 use self::items::Items;
 use crate::{
@@ -31,7 +33,7 @@ use crate::{
 
 /// The report of a run.
 pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
-    let Material { run, assessment, files } = *material;
+    let Material { run, assessment, files, .. } = *material;
     let mut blocks = opening::simulated(run, t);
     blocks.extend(card_health::blocks(assessment, t));
     blocks.push(opening::verdict(material, t));
@@ -45,6 +47,7 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
     blocks.push(opening::summary(material, t));
     blocks.extend(items.section(run, t));
     blocks.push(identity::scope(run, t));
+    blocks.extend(identity::changes(run, t));
     blocks.push(topology::topology(run, t));
     blocks.push(method::method(material, t));
     blocks.push(results(material, t));
@@ -55,7 +58,8 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
     Page {
         lang: t.lang,
         title: identity::title(run, t),
-        mark: run.bed.simulated.then(|| t.get("simulated")),
+        issuer: identity::issuer(run),
+        mark: identity::mark(run, t),
         identity: identity::rows(run, t),
         approvals: identity::approvals(run, t),
         blocks,

@@ -7,19 +7,19 @@ use crate::{
     content,
     lang::Lang,
     material::Material,
-    page::{Block, ColumnKind, Figure, Item, Page, Section, Span, Table, Text},
+    page::{Block, ColumnKind, Figure, Issuer, Item, Page, Section, Span, Table, Text},
     texts::Texts,
 };
 
 /// The report as Markdown.
 pub fn markdown(material: &Material<'_>, lang: Lang) -> String {
-    let t = &Texts::about(lang, [material.run]);
+    let t = &material.texts(lang);
     document(&content::page(material, t), t)
 }
 
 /// Runs side by side as Markdown. `runs` are those compared, the reference first.
 pub fn comparison_markdown(comparison: &Comparison, runs: &[Material<'_>], lang: Lang) -> String {
-    let t = &Texts::about(lang, runs.iter().map(|one| one.run));
+    let t = &Material::texts_of(runs, lang);
     document(&content::comparison(comparison, runs, t), t)
 }
 
@@ -30,6 +30,11 @@ fn document(page: &Page, t: &Texts) -> String {
     });
     let (opening, sections) = page.blocks.split_at(page.on_cover.min(page.blocks.len()));
     let mut out = Markdown { t, depth: 1, parts: vec![] };
+    if let Some(Issuer { name, address, .. }) = &page.issuer {
+        let lines: Vec<String> =
+            [name].into_iter().chain(address).filter(|line| !line.is_empty()).map(|it| escaped(it)).collect();
+        out.add(lines.join("\\\n"));
+    }
     out.add(format!("# {}", escaped(&page.title)));
     out.all(opening);
     out.add(identity.collect::<Vec<_>>().join("\n"));

@@ -112,10 +112,11 @@ pub(crate) fn way(spec: &ProbeSpec, way: Option<&(String, String)>, t: &Texts) -
     way.map_or_else(|| configuration(spec, t), |(from, to)| words(spec).way(from, to, t))
 }
 
-/// The name of a configuration with how long or how often it is measured, where it shares the name with another of the document.
+/// The name of a configuration with its amount and its warm-up, as far as they tell it from others of that name in the document.
 fn told_apart(spec: &dyn model::Probe, name: String, t: &Texts) -> String {
     let amount = t.names.amount(spec).map(|amount| show::short_amount(amount, t));
-    show::joined([name].into_iter().chain(amount), t)
+    let warmup = t.names.warmup(spec).map(|warmup| show::short_warmup(warmup, t));
+    show::joined([name].into_iter().chain(amount).chain(warmup), t)
 }
 
 /// A configuration with its amount, which may differ between runs of one plan.

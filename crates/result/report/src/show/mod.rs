@@ -5,13 +5,14 @@ mod host;
 mod names;
 mod references;
 
+use jiff::{Timestamp, Zoned, civil::Date, tz::TimeZone};
 use model::{Assessment, Metric, PageOne, Quantity, Run, Verdict};
 
 pub(crate) use self::comparison::{compared_run, difference, difference_interval, medians};
 pub(crate) use self::host::{hypervisor, link_state, reading, why_these_cores};
 pub(crate) use self::names::{
-    amount, direction, joined, looked_for, loss, metric, mode, past_the_kernel, short_amount, stack, transport,
-    verdict, way, with_way,
+    amount, direction, joined, looked_for, loss, metric, mode, past_the_kernel, short_amount, short_warmup, stack,
+    transport, verdict, way, with_way,
 };
 pub(crate) use self::references::{
     criterion, deviation, differences, in_short, limit, not_comparable, printed, undecided, words,
@@ -152,12 +153,27 @@ pub(crate) fn memory(bytes: u64) -> String {
     format!("{:.1} GiB", bytes as f64 / f64::from(1 << 30))
 }
 
-/// An RFC 3339 time as date and time in UTC; as it is if it is none.
-pub(crate) fn time(rfc3339: &str) -> String {
-    match rfc3339.parse::<jiff::Timestamp>() {
-        Ok(time) => time.strftime("%Y-%m-%d %H:%M:%S UTC").to_string(),
-        Err(_) => rfc3339.to_owned(),
+/// An RFC 3339 time as date and time in the reader's time zone, which is named; as it is if it is none.
+pub(crate) fn time(rfc3339: &str, t: &Texts) -> String {
+    let Ok(time) = rfc3339.parse::<Timestamp>() else { return rfc3339.to_owned() };
+    let time = time.to_zoned(t.zone.clone());
+    format!("{} {}", time.strftime("%Y-%m-%d %H:%M:%S"), zone_of(&time))
+}
+
+/// Name of the time zone of a time, and its offset where the name is not UTC.
+fn zone_of(time: &Zoned) -> String {
+    let (name, offset) = (time.strftime("%Z").to_string(), time.strftime("UTC%:z"));
+    match name.as_str() {
+        "UTC" => name,
+        // Zones without a name of their own have their offset in its place.
+        _ if !name.starts_with(|c: char| c.is_ascii_alphabetic()) => offset.to_string(),
+        _ => format!("{name} ({offset})"),
     }
+}
+
+/// The day of an RFC 3339 time in a time zone; `None` if it is none.
+pub(crate) fn day(rfc3339: &str, zone: &TimeZone) -> Option<Date> {
+    Some(rfc3339.parse::<Timestamp>().ok()?.to_zoned(zone.clone()).date())
 }
 
 /// A command line that a shell reads back as these words.
@@ -226,6 +242,7 @@ pub(crate) fn time_left(seconds: u64) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lang::Lang;
 
     #[test]
     fn quantities_carry_decimal_units_and_grouped_digits() {
@@ -249,9 +266,21 @@ mod tests {
     }
 
     #[test]
-    fn times_are_shown_in_utc() {
-        assert_eq!(time("2026-11-21T19:15:00+09:00"), "2026-11-21 10:15:00 UTC");
-        assert_eq!(time("soon"), "soon");
+    fn times_are_shown_in_the_zone_of_the_reader_which_is_named() {
+        let shown = |zone: TimeZone, at: &str| {
+            let mut t = Texts::naming(Lang::En, []);
+            t.zone = zone;
+            time(at, &t)
+        };
+        let tokyo = || TimeZone::posix("JST-9").unwrap();
+        assert_eq!(shown(TimeZone::UTC, "2026-11-21T19:15:00+09:00"), "2026-11-21 10:15:00 UTC");
+        assert_eq!(shown(tokyo(), "2026-11-21T15:15:00Z"), "2026-11-22 00:15:00 JST (UTC+09:00)");
+        let berlin = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
+        assert_eq!(shown(berlin, "2026-07-21T10:15:00Z"), "2026-07-21 12:15:00 CEST (UTC+02:00)");
+        let kathmandu = TimeZone::posix("<+0545>-5:45").unwrap();
+        assert_eq!(shown(kathmandu, "2026-11-21T10:15:00Z"), "2026-11-21 16:00:00 UTC+05:45");
+        assert_eq!(shown(tokyo(), "soon"), "soon");
+        assert_eq!(day("2026-11-21T15:15:00Z", &tokyo()).unwrap().to_string(), "2026-11-22");
     }
 
     #[test]

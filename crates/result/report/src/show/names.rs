@@ -60,6 +60,11 @@ pub(crate) fn short_amount(amount: Amount, t: &Texts) -> String {
     }
 }
 
+/// The warm-up as a part of a name.
+pub(crate) fn short_warmup(warmup: Amount, t: &Texts) -> String {
+    t.with("name-warmup", &[("amount", &short_amount(warmup, t))])
+}
+
 /// A verdict.
 pub(crate) fn verdict(verdict: Verdict, t: &Texts) -> String {
     t.of_value("verdict", &verdict)

@@ -26,3 +26,4 @@ configurations = { $count } configurations
 see-results = see “Results”
 conclusion-heading = Conclusion
 name-count = { $count } round trips
+name-warmup = warm-up { $amount }

@@ -8,6 +8,7 @@ measurement-goodput = goodput, { $name }
 notice-undoing = Undoing what was set up
 notice-report-written = Report written to { $path }
 notice-signature-removed = The signature in { $folder } was removed: it was over files that have now been written again. Sign them with --sign KEY
+notice-issued-before = Warning: the date of issue ({ $date }) is before the end of the measurement ({ $measured }). Correct it with --meta date=YEAR-MONTH-DAY
 notice-interrupted = Interrupted: finishing, then storing and reporting what was measured so far. Press Ctrl-C again to stop at once; “wireproof clean” then undoes what is left.
 notice-time-left = about { $time } left
 notice-throughput-alias = “Throughput” is RFC 1242's highest rate without loss. This command measures goodput: the payload that arrives, as iperf3 shows it.

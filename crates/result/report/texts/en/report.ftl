@@ -151,6 +151,9 @@ method-wrap = Both ends were started through this program (--wrap), so its cost 
 method-clock = Reading the clock cost { $cost } ns (median over the trials); two readings are inside each round trip.
 method-command-heading = Repeating the run
 method-command = This command repeats the run:
+method-command-plan = Save the plan below as { $file } first. It contains every change that options made to it.
+method-command-captures = Beside it the plan needs these captures: { $names }.
+method-plan = Plan “{ $plan }” ({ $file })
 
 ## Results
 

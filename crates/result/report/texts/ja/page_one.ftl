@@ -26,3 +26,4 @@ configurations = { $count }構成
 see-results = 「測定結果」を参照
 conclusion-heading = 結論
 name-count = { $count }往復
+name-warmup = ウォームアップ { $amount }

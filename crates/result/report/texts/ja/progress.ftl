@@ -8,6 +8,7 @@ measurement-goodput = 実効スループット({ $name })
 notice-undoing = 設定を元に戻しています
 notice-report-written = 報告書を { $path } に書き出しました
 notice-signature-removed = { $folder } にあった署名は、署名の対象だったファイルを書き直したため削除しました。署名し直すには --sign KEY を指定してください
+notice-issued-before = 警告: 発行日({ $date })が測定終了日({ $measured })より前です。--meta date=年-月-日 で修正してください
 notice-interrupted = 中断されました。終了処理を行い、ここまでの測定結果を保存して報告書を作成します。もう一度 Ctrl-C を押すと直ちに終了します(残った設定は wireproof clean で元に戻せます)
 notice-time-left = 残り約 { $time }
 notice-throughput-alias = 「スループット」は RFC 1242 ではゼロロス最大転送レートを指します。このコマンドが測定するのは実効スループット(グッドプット)、すなわち iperf3 と同じく受信側に届いたペイロードの量です。

@@ -147,6 +147,9 @@ method-wrap = 両端は次のプログラムを介して起動しました(--wra
 method-clock = 時計の読み取りにかかる時間は { $cost } ns(試行の中央値)で、各往復には2回分が含まれます。
 method-command-heading = 再測定
 method-command = 次のコマンドでこの測定を繰り返せます:
+method-command-plan = 先に、下記の測定プランを { $file } として保存してください。オプションによる変更はすべて反映済みです。
+method-command-captures = 同じフォルダーに次のキャプチャーファイルも必要です: { $names }
+method-plan = 測定プラン「{ $plan }」({ $file })
 
 ## 測定結果
 

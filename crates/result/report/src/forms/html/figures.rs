@@ -45,7 +45,7 @@ fn drawing(figure: &Figure) -> Markup {
             }
         }
         Drawing::Photo { bytes, kind } => {
-            html! { img src=(format!("data:{};base64,{}", mime(*kind), BASE64_STANDARD.encode(bytes))) alt=(figure.description); }
+            html! { img src=(embedded(bytes, *kind)) alt=(figure.description); }
         }
     }
 }
@@ -55,9 +55,15 @@ fn swatch_of(entry: &LegendEntry) -> Markup {
     html! { svg.swatch viewBox=(format!("0 0 {width} {height}")) aria-hidden="true" { (PreEscaped(content)) } }
 }
 
+/// A photo or logo as an address that holds it.
+pub(super) fn embedded(bytes: &[u8], kind: PhotoKind) -> String {
+    format!("data:{};base64,{}", mime(kind), BASE64_STANDARD.encode(bytes))
+}
+
 fn mime(kind: PhotoKind) -> &'static str {
     match kind {
         PhotoKind::Png => "image/png",
         PhotoKind::Jpeg => "image/jpeg",
+        PhotoKind::Svg => "image/svg+xml",
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     content,
     lang::Lang,
     material::Material,
-    page::{Block, Page},
+    page::{Block, Issuer, Page},
     texts::Texts,
 };
 
@@ -22,13 +22,13 @@ const STYLE: &str = include_str!("style.css");
 
 /// The report as one HTML file, which refers to nothing outside itself.
 pub fn html(material: &Material<'_>, lang: Lang) -> String {
-    let t = &Texts::about(lang, [material.run]);
+    let t = &material.texts(lang);
     document(&content::page(material, t), t).into_string()
 }
 
 /// Runs side by side as one HTML file. `runs` are those compared, the reference first.
 pub fn comparison_html(comparison: &Comparison, runs: &[Material<'_>], lang: Lang) -> String {
-    let t = &Texts::about(lang, runs.iter().map(|one| one.run));
+    let t = &Material::texts_of(runs, lang);
     document(&content::comparison(comparison, runs, t), t).into_string()
 }
 
@@ -49,7 +49,7 @@ fn document(page: &Page, t: &Texts) -> Markup {
             }
             body {
                 @if let Some(mark) = &page.mark { p.sheet-mark aria-hidden="true" { (mark) } }
-                header { h1 { (page.title) } }
+                header { (issuer(page)) h1 { (page.title) } }
                 main {
                     (blocks.all(opening))
                     (identity(page))
@@ -61,6 +61,18 @@ fn document(page: &Page, t: &Texts) -> Markup {
                     p { (page.statement) }
                     p { code { (page.reference) } @if let Some(mark) = &page.mark { " – " (mark) } }
                 }
+            }
+        }
+    }
+}
+
+/// Logo, name and address of the issuer.
+fn issuer(page: &Page) -> Markup {
+    html! {
+        @if let Some(Issuer { name, address, logo }) = &page.issuer {
+            div.issuer {
+                @if let Some((bytes, kind)) = logo { img src=(figures::embedded(bytes, *kind)) alt=(name); }
+                p { strong { (name) } @for line in address { br; (line) } }
             }
         }
     }

@@ -31,12 +31,16 @@ impl Sheets<'_> {
 
     /// Keeps a file; its whole name.
     fn keep(&mut self, name: &str, drawing: &Drawing) -> String {
-        let (kind, bytes) = match drawing {
-            Drawing::Svg { width, height, content } => ("svg", svg(*width, *height, content).into_bytes()),
-            Drawing::Photo { bytes, kind: PhotoKind::Png } => ("png", bytes.clone()),
-            Drawing::Photo { bytes, kind: PhotoKind::Jpeg } => ("jpg", bytes.clone()),
-        };
-        let name = format!("{name}.{kind}");
+        match drawing {
+            Drawing::Svg { width, height, content } => {
+                self.keep_file(name, PhotoKind::Svg, svg(*width, *height, content).into_bytes())
+            }
+            Drawing::Photo { bytes, kind } => self.keep_file(name, *kind, bytes.clone()),
+        }
+    }
+
+    pub(super) fn keep_file(&mut self, name: &str, kind: PhotoKind, bytes: Vec<u8>) -> String {
+        let name = format!("{name}.{}", kind.ending());
         self.files.insert(name.clone(), bytes);
         name
     }

@@ -16,7 +16,8 @@ use crate::{
     content,
     lang::Lang,
     material::Material,
-    page::{Block, Item, Page, Section, Span, Text},
+    page::{Block, Issuer, Item, Page, Section, Span, Text},
+    show,
     texts::Texts,
 };
 
@@ -24,24 +25,22 @@ const LOOKS: &str = include_str!("report.typ");
 
 /// The report as a Typst document, which refers to nothing but its files and the fonts that come with the program.
 pub fn typst(material: &Material<'_>, lang: Lang) -> Typeset {
-    let t = &Texts::about(lang, [material.run]);
-    typeset(&content::page(material, t), &date(material.run), t)
+    let t = &material.texts(lang);
+    typeset(&content::page(material, t), &date(material.run, t), t)
 }
 
 /// Runs side by side as a Typst document, dated as the last of them. `runs` are those compared, the reference first.
 pub fn comparison_typst(comparison: &Comparison, runs: &[Material<'_>], lang: Lang) -> Typeset {
-    let t = &Texts::about(lang, runs.iter().map(|one| one.run));
+    let t = &Material::texts_of(runs, lang);
     let last = runs.iter().max_by_key(|one| &one.run.started);
-    let date = last.map_or_else(|| "none".to_owned(), |one| date(one.run));
+    let date = last.map_or_else(|| "none".to_owned(), |one| date(one.run, t));
     typeset(&content::comparison(comparison, runs, t), &date, t)
 }
 
 /// The run's day, not the day of this writing: so the same run gives the same document.
-fn date(run: &Run) -> String {
-    let stamp = run.finished.as_deref().unwrap_or(&run.started);
-    let day = stamp.parse().map(|stamp: jiff::Timestamp| stamp.to_zoned(jiff::tz::TimeZone::UTC).date());
-    day.map_or_else(
-        |_| "none".to_owned(),
+fn date(run: &Run, t: &Texts) -> String {
+    show::day(run.finished.as_deref().unwrap_or(&run.started), &t.zone).map_or_else(
+        || "none".to_owned(),
         |d| format!("datetime(year: {}, month: {}, day: {})", d.year(), d.month(), d.day()),
     )
 }
@@ -55,7 +54,8 @@ fn typeset(page: &Page, date: &str, t: &Texts) -> Typeset {
     let (title, lang, mark) = (string(&page.title), page.lang, optional(page.mark.as_deref().map(string)));
     let _ = writeln!(source, "#show: report.with({title}, \"{lang}\", {date}, {mark}, {})", string(&page.reference));
     let (identity, approvals) = (pairs(&page.identity), pairs(&page.approvals));
-    let _ = writeln!(source, "#cover({title}, {identity}, {approvals})[\n{}]", sheets.all(opening));
+    let issuer = sheets.issuer(page);
+    let _ = writeln!(source, "#cover({title}, {issuer}, {identity}, {approvals})[\n{}]", sheets.all(opening));
     source += "#contents()\n";
     source += &sheets.all(sections);
     let _ = writeln!(source, "#note({})", string(&page.statement));
@@ -81,6 +81,15 @@ struct Sheets<'t> {
 }
 
 impl Sheets<'_> {
+    /// Name, lines of the address, and the file of the logo.
+    fn issuer(&mut self, page: &Page) -> String {
+        let issuer = page.issuer.as_ref().map(|Issuer { name, address, logo }| {
+            let logo = logo.as_ref().map(|(bytes, kind)| string(&self.keep_file("logo", *kind, bytes.clone())));
+            format!("({}, {}, {})", string(name), array(address.iter().map(|line| string(line))), optional(logo))
+        });
+        optional(issuer)
+    }
+
     fn all(&mut self, blocks: &[Block]) -> String {
         blocks.iter().map(|block| self.block(block) + "\n\n").collect()
     }

@@ -8,6 +8,7 @@ fn page(blocks: Vec<Block>) -> Page {
         on_cover: 1,
         lang: Lang::Ja,
         title: "報告書".to_owned(),
+        issuer: None,
         mark: Some("模擬環境".to_owned()),
         identity: vec![("顧客".to_owned(), "\"甲\\乙\"".to_owned())],
         approvals: vec![("承認".to_owned(), String::new())],
@@ -33,7 +34,7 @@ fn what_a_hurried_reader_wants_comes_on_the_cover() {
     let (cover, rest) = said.split_once("#contents()").unwrap();
     assert!(cover.contains(r#"#note([#"before"])"#) && rest.contains(r#"#note([#"after"])"#), "{said}");
     assert!(cover.contains(r#"("報告書", "ja", none, "模擬環境", "run-1")"#), "{cover}");
-    assert!(cover.contains(r#"#cover("報告書", (("顧客", "\"甲\\乙\""),), (("承認", ""),))["#), "{cover}");
+    assert!(cover.contains(r#"#cover("報告書", none, (("顧客", "\"甲\\乙\""),), (("承認", ""),))["#), "{cover}");
 }
 
 #[test]

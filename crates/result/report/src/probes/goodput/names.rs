@@ -18,11 +18,13 @@ pub(super) fn traffic(spec: &GoodputSpec, t: &Texts) -> String {
     let window = spec.window.map(|window| t.with("window-of", &[("size", &window)]));
     let shared = t.names.amount(spec).map(|amount| show::short_amount(amount, t));
     let long = shared.or_else(|| spec.long().map(|seconds| format!("{seconds} s")));
+    let warmup = t.names.warmup(spec).map(|warmup| show::short_warmup(warmup, t));
     let congestion = spec.congestion.as_ref().map(|name| match name.as_str() {
         KERNELS_DEFAULT => t.get("congestion-default"),
         name => name.to_owned(),
     });
-    let choices = [past_the_kernel(spec.stack, t), send, receive, congestion, batch, datagram, rate, window, long];
+    let choices =
+        [past_the_kernel(spec.stack, t), send, receive, congestion, batch, datagram, rate, window, long, warmup];
     joined(first.into_iter().chain(choices.into_iter().flatten()), t)
 }
 
