@@ -4,6 +4,7 @@ mod columns;
 mod figures;
 mod literal;
 mod palette;
+mod phrases;
 mod tables;
 
 use std::{collections::BTreeMap, fmt::Write as _};
