@@ -46,9 +46,42 @@ impl Spread {
         }
     }
 
+    /// Whether the interval of the median goes from the lowest to the highest value, as it does where they are few.
+    fn is_all_interval(&self) -> bool {
+        self.interval.is_some_and(|interval| (interval.low, interval.high) == (self.low, self.high))
+    }
+
     /// Lowest and highest; `None` for a single value, which spreads nowhere.
     pub(crate) fn range(&self) -> Option<(f64, f64)> {
         (self.n > 1).then_some((self.low, self.high))
+    }
+}
+
+/// What there is to say beside medians.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ranges {
+    /// No interval is known.
+    Alone,
+    /// Ranges, and intervals within them.
+    Intervals,
+    /// Each range is the interval too.
+    Same,
+}
+
+impl Ranges {
+    pub(crate) fn of(spreads: impl IntoIterator<Item = Spread>) -> Self {
+        let spreads: Vec<Spread> = spreads.into_iter().collect();
+        match spreads.iter().filter(|it| it.interval.is_some()).count() {
+            0 => Self::Alone,
+            _ if spreads.iter().all(Spread::is_all_interval) => Self::Same,
+            _ => Self::Intervals,
+        }
+    }
+
+    /// Head of the column of ranges, which says it where each is the interval too.
+    pub(crate) fn head(self, range: &str, t: &Texts) -> String {
+        let range = t.get(range);
+        if self == Self::Same { t.with("range-is-interval", &[("range", &range)]) } else { range }
     }
 }
 
@@ -80,5 +113,22 @@ impl<S: Measures> Group<'_, S> {
     /// A count summed over all trials.
     pub(crate) fn sum(&self, count: impl Fn(&S::Result) -> u64) -> u64 {
         self.trials.iter().map(|(_, result)| count(result)).total()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn spread(n: u32) -> Spread {
+        Spread::of(&(0..n).map(f64::from).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn a_range_that_is_the_interval_is_said_once() {
+        assert_eq!(Ranges::of([spread(3), spread(5)]), Ranges::Alone);
+        assert_eq!(Ranges::of([spread(6), spread(6)]), Ranges::Same);
+        assert_eq!(Ranges::of([spread(6), spread(20)]), Ranges::Intervals);
+        assert_eq!(Ranges::of([spread(6), spread(3)]), Ranges::Intervals, "one range is no interval");
     }
 }

@@ -169,8 +169,21 @@ pub(crate) enum Drawing {
     /// What stands inside the `<svg>` element, in units of its box. Without title and without colours: classes give these, on
     /// screen the reader's light or dark ones, on paper the light ones.
     Svg { width: u32, height: u32, content: String },
+    /// Small drawings along the same axes, as many beside each other as there is room for.
+    Panels(Vec<Panel>),
     /// A photo, as it was given.
     Photo { bytes: Vec<u8>, kind: PhotoKind },
+}
+
+/// One of several drawings of a figure.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Panel {
+    /// Its title, with the colour and mark that it is drawn in.
+    pub(crate) title: LegendEntry,
+    /// As of [`Drawing::Svg`].
+    pub(crate) width: u32,
+    pub(crate) height: u32,
+    pub(crate) content: String,
 }
 
 /// One entry of a legend.

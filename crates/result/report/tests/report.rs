@@ -252,7 +252,7 @@ fn figures_and_tables_can_be_read_out() {
     assert_eq!(html.matches("<svg viewBox=\"0 0 640").count(), 6);
     assert_eq!(html.matches("<table").count(), html.matches("<caption>").count());
     assert!(html.contains("<desc id=\"figure-2-description\">UDP IPv4, spin, 64 B: p50 "));
-    let cores = "<desc id=\"figure-7-description\">TCP IPv4, 1 stream · core 0 · sender (n = 3): programs (user) ";
+    let cores = "<desc id=\"figure-7-description\">TCP IPv4, 1 stream (n = 3), core 0 · sender: programs (user) ";
     assert!(html.contains(cores));
 }
 
@@ -451,7 +451,7 @@ fn loads_loss_directions_and_paths_are_shown() {
         "at 100 kpps, 64 B: this side’s full socket buffer dropped 12 replies",
         "One-way delay a → b",
         "Wire and far end",
-        "= <strong>70</strong>",
+        "<strong>70, 512</strong>",
         "one by one (mmsg)",
         "by GSO",
         "UDP IPv4, 1 stream, 1024 B datagrams, at 2 Gbit/s",

@@ -42,7 +42,7 @@ fn numbered(outcomes: &[LimitOutcome]) -> impl Iterator<Item = (usize, &LimitOut
 
 fn failed(run: &Run, outcomes: &[LimitOutcome], items: &Items<'_>, t: &Texts) -> Vec<Item> {
     let failed = numbered(outcomes).filter(|(_, it)| it.verdict == Verdict::Fail);
-    let criterion = |it: &LimitOutcome| (it.limit.metric, show::criterion(it, t));
+    let criterion = |it: &LimitOutcome| (it.limit.metric, show::declared(it, t));
     let of_criterion = grouped(failed, |(_, a), (_, b)| criterion(a) == criterion(b));
     let item = |all: Vec<(usize, &LimitOutcome)>| {
         let numbers: Vec<u32> = all.iter().map(|(index, _)| items.of_outcome(*index)).collect();

@@ -1,6 +1,9 @@
 //! What limited each figure, where packets were lost, and the counters that tell of it.
 
-use model::{DUT, Delta, Limited, LossAt, ProbeSpec, Source, Total, Trial, drop_counters::tells_of_loss};
+use model::{
+    DUT, Delta, Limited, LossAt, ProbeSpec, Source, Total, Trial, alike::grouped as grouped_by,
+    drop_counters::tells_of_loss,
+};
 
 use crate::{
     columns::Columns,
@@ -69,19 +72,28 @@ fn shown_by(loss: &LossAt, t: &Texts) -> Text {
     counters.reduce(comma).unwrap_or_else(|| t.get("no-counter").into())
 }
 
-/// Counters of drops and errors that moved in trials with loss, folded away. All counters are in the JSON.
+/// Counters of drops and errors that moved in trials with loss, folded away: a row for each of a configuration. All counters are in the JSON.
 fn counters(material: &Material<'_>, t: &Texts) -> Option<Block> {
     let lossy = material.trials().filter(|(_, assessment)| assessment.saw_loss);
-    let moved: Vec<_> = lossy.flat_map(|(trial, _)| telling(trial)).collect();
+    let key = |(trial, endpoint, it): &Moved<'_>| {
+        (probes::configuration(&trial.measured.spec(), t), (*endpoint).to_owned(), counter(it))
+    };
+    let moved = grouped_by(lossy.flat_map(|(trial, _)| telling(trial)), |a, b| key(a) == key(b));
     if moved.is_empty() {
         return None;
     }
+    let numbers = |all: &Vec<Moved<'_>>| ranges(&all.iter().map(|(trial, ..)| trial.number).collect::<Vec<_>>());
+    let growth = |all: &Vec<Moved<'_>>| {
+        let deltas = || all.iter().map(|(.., it)| it.delta);
+        let [least, most] = [deltas().min(), deltas().max()].map(|delta| grouped(delta.unwrap_or_default()));
+        if least == most { most } else { format!("{least} – {most}") }
+    };
     let table = Columns::new()
-        .figures(t.get("col-trial"), |(trial, ..): &Moved<'_>| trial.number.to_string())
-        .long(t.get("col-configuration"), |(trial, ..)| probes::configuration(&trial.measured.spec(), t))
-        .words(t.get("col-endpoint"), |(_, endpoint, _)| Text::from(*endpoint))
-        .words(t.get("col-counter"), |(.., it)| Text::code(format!("{} {} {}", it.source, it.of, it.name)))
-        .figures(t.get("col-growth"), |(.., delta)| grouped(delta.delta))
+        .long(t.get("col-configuration"), |all: &Vec<Moved<'_>>| probes::configuration(&all[0].0.measured.spec(), t))
+        .words(t.get("col-endpoint"), |all| Text::from(all[0].1))
+        .words(t.get("col-counter"), |all| Text::code(counter(all[0].2)))
+        .figures(t.get("col-growth"), growth)
+        .long(t.get("col-trial-numbers"), numbers)
         .table(t.get("counters-caption"), &moved);
     Some(Block::Folded { summary: t.get("counters-heading"), blocks: vec![table] })
 }
@@ -89,10 +101,39 @@ fn counters(material: &Material<'_>, t: &Texts) -> Option<Block> {
 /// A counter with the trial in which it moved, and its end.
 type Moved<'m> = (&'m Trial, &'m str, &'m Delta);
 
+fn counter(delta: &Delta) -> String {
+    format!("{} {} {}", delta.source, delta.of, delta.name)
+}
+
 /// A trial's counters that tell of drops and errors, each with its end.
 fn telling(trial: &Trial) -> Vec<Moved<'_>> {
     let ends = trial.senders().chain([trial.endpoint_to.as_str(), DUT]);
-    let ends = ends.filter_map(|endpoint| Some((endpoint, trial.end(endpoint)?.0)));
-    let all = ends.flat_map(|(endpoint, counters)| counters.deltas.iter().map(move |it| (trial, endpoint, it)));
-    all.filter(|(.., delta)| delta.source != Source::Interrupt && tells_of_loss(&delta.name)).collect()
+    let ends = ends.filter_map(|endpoint| Some((endpoint, &trial.end(endpoint)?.0.deltas)));
+    let mut moved = Vec::new();
+    for (endpoint, deltas) in ends {
+        let telling = deltas.iter().filter(|it| it.source != Source::Interrupt && tells_of_loss(&it.name));
+        moved.extend(telling.filter(|it| !is_said_by_another(it, deltas)).map(|it| (trial, endpoint, it)));
+    }
+    moved
+}
+
+/// Whether it counts retransmissions of one cause that are all there were: the count of all says the same.
+fn is_said_by_another(delta: &Delta, deltas: &[Delta]) -> bool {
+    let all = |it: &Delta| it.source == Source::Snmp && it.name == "RetransSegs" && it.delta == delta.delta;
+    delta.source == Source::Netstat && delta.name.contains("Retrans") && deltas.iter().any(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn retransmissions_of_one_cause_are_said_by_the_count_of_all() {
+        let delta = |source, name: &str, delta| Delta { source, of: String::new(), name: name.to_owned(), delta };
+        let all = [delta(Source::Snmp, "RetransSegs", 12)];
+        assert!(is_said_by_another(&delta(Source::Netstat, "TCPFastRetrans", 12), &all));
+        assert!(!is_said_by_another(&delta(Source::Netstat, "TCPFastRetrans", 11), &all), "others had another cause");
+        assert!(!is_said_by_another(&all[0], &all));
+        assert!(!is_said_by_another(&delta(Source::Netstat, "TCPRcvQDrop", 12), &all));
+    }
 }

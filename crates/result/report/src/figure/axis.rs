@@ -1,5 +1,9 @@
 //! Axes: where a value stands, and which values are labelled.
 
+/// Width of a character of a label and height of a line, which the letters of a phone fill, in units of a drawing.
+const CHARACTER: f64 = 9.0;
+const LINE: f64 = 15.0;
+
 pub(crate) struct Axis {
     pub(crate) name: String,
     pub(crate) scale: Scale,
@@ -13,6 +17,8 @@ pub(crate) struct Axis {
 pub(crate) enum Scale {
     Linear,
     Log,
+    /// How many nines a percentile has: 90 % has one, 99 % two.
+    Nines,
 }
 
 impl Axis {
@@ -63,6 +69,42 @@ impl Axis {
         let place = |value: f64| if self.scale == Scale::Log { value.log10() } else { value };
         (place(value) - place(self.low)) / (place(self.high) - place(self.low))
     }
+
+    /// Labels with their places on a drawing, as far as they do not print over the one before.
+    pub(crate) fn labels(&self, place: impl Fn(f64) -> f64) -> Vec<(f64, &str)> {
+        self.apart(place, |label| CHARACTER * (label.chars().count() + 1) as f64 / 2.0)
+    }
+
+    /// The same for an axis that stands upright.
+    pub(crate) fn upright_labels(&self, place: impl Fn(f64) -> f64) -> Vec<(f64, &str)> {
+        self.apart(place, |_| LINE / 2.0)
+    }
+
+    fn apart(&self, place: impl Fn(f64) -> f64, half: impl Fn(&str) -> f64) -> Vec<(f64, &str)> {
+        let mut shown: Vec<(f64, &str)> = Vec::new();
+        for (value, label) in &self.ticks {
+            let at = place(*value);
+            if shown.last().is_none_or(|(last, before)| (at - last).abs() >= half(label) + half(before)) {
+                shown.push((at, label));
+            }
+        }
+        shown
+    }
+
+    /// A value, as its label has it, or with three digits that count.
+    pub(crate) fn words(&self, value: f64) -> String {
+        let label = self.ticks.iter().find(|(at, _)| (at - value).abs() < 1e-9).map(|(_, label)| label.clone());
+        label.unwrap_or_else(|| match (self.scale, value) {
+            (Scale::Nines, _) => format!("{} %", significant(100.0 * (1.0 - 10f64.powf(-value)))),
+            _ => significant(value),
+        })
+    }
+}
+
+/// Three digits, and more where a large number has them.
+fn significant(value: f64) -> String {
+    let whole = if value == 0.0 { 0.0 } else { value.abs().log10().floor() };
+    format!("{value:.*}", (2.0 - whole).clamp(0.0, 9.0) as usize)
 }
 
 /// The smallest of 1, 2, 5 × 10ⁿ that is not below.
@@ -82,6 +124,15 @@ mod tests {
 
     fn labels(axis: &Axis) -> Vec<&str> {
         axis.ticks.iter().map(|(_, label)| label.as_str()).collect()
+    }
+
+    #[test]
+    fn labels_do_not_print_over_each_other() {
+        let ticks =
+            [(0.0, "64"), (10.0, "128"), (40.0, "256"), (60.0, "1518")].map(|(at, label)| (at, label.to_owned()));
+        let axis = Axis { name: String::new(), scale: Scale::Linear, low: 0.0, high: 60.0, ticks: ticks.into() };
+        assert_eq!(axis.labels(|at| at), [(0.0, "64"), (40.0, "256")]);
+        assert_eq!(axis.upright_labels(|at| 60.0 - at), [(60.0, "64"), (20.0, "256"), (0.0, "1518")]);
     }
 
     #[test]

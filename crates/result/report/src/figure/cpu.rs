@@ -11,8 +11,15 @@ use crate::{
     texts::Texts,
 };
 
+/// A core with the configuration that it was busy with, and its name there.
+pub(crate) struct NamedCore {
+    pub(crate) group: String,
+    pub(crate) name: String,
+    pub(crate) core: CoreUse,
+}
+
 /// Each core as a bar of its CPU time by kind. Nothing if the kinds were not stored.
-pub(crate) fn cores(cores: &[(String, CoreUse)], t: &Texts) -> Vec<Figure> {
+pub(crate) fn cores(cores: &[NamedCore], t: &Texts) -> Vec<Figure> {
     let kinds = [
         t.get("cpu-user"),
         t.get("cpu-system"),
@@ -21,13 +28,15 @@ pub(crate) fn cores(cores: &[(String, CoreUse)], t: &Texts) -> Vec<Figure> {
         t.get("cpu-steal"),
         t.get("cpu-idle"),
     ];
-    let row = |(name, core): &(String, CoreUse)| {
+    let row = |index: usize, NamedCore { group, name, core }: &NamedCore| {
         let parts = parts(core)?;
         let shares = kinds.iter().zip(parts).map(|(kind, share)| format!("{kind} {share:.0} %"));
-        let description = format!("{name}: {}", shares.collect::<Vec<_>>().join(", "));
-        Some(Row { name: name.clone(), description, shapes: stacked(&parts) })
+        let description = format!("{group}, {name}: {}", shares.collect::<Vec<_>>().join(", "));
+        let is_first = index == 0 || cores[index - 1].group != *group;
+        let heading = if is_first { group.clone() } else { String::new() };
+        Some(Row { heading, name: name.clone(), description, shapes: stacked(&parts) })
     };
-    let all: Option<Vec<Row>> = cores.iter().map(row).collect();
+    let all: Option<Vec<Row>> = cores.iter().enumerate().map(|(index, core)| row(index, core)).collect();
     let percent = |value: u32| (f64::from(value), value.to_string());
     let rows = Rows {
         title: t.get("figure-cores"),

@@ -77,7 +77,7 @@ fn nines_axis(name: String, rarest: f64) -> Axis {
     let whole = 1..=(rarest.floor().max(1.0) as u32);
     let mut ticks = vec![(2f64.log10(), "50 %".to_owned())];
     ticks.extend(whole.map(|nines| (f64::from(nines), nines_label(nines))));
-    Axis { name, scale: Scale::Linear, low: 0.0, high: rarest.max(1.0), ticks }
+    Axis { name, scale: Scale::Nines, low: 0.0, high: rarest.max(1.0), ticks }
 }
 
 fn nines_label(nines: u32) -> String {

@@ -15,7 +15,7 @@ mod side_by_side;
 mod topology;
 
 pub(crate) use self::{
-    cpu::cores,
+    cpu::{NamedCore, cores},
     distribution::{distribution, merged},
     marks::swatch,
     repeats::{Repeated, Spoken, repeats},

@@ -4,10 +4,13 @@ use super::{
     axis::Axis,
     rows::{Row, Rows, Shape},
 };
-use crate::{page::Figure, texts::Texts};
+use crate::{page::Figure, show, texts::Texts};
 
 /// A figure of one configuration in each of its trials.
 pub(crate) struct Repeated {
+    /// Configurations of one group stand in a row.
+    pub(crate) group: String,
+    /// Name within the group; empty where the group has this one alone.
     pub(crate) name: String,
     pub(crate) values: Vec<f64>,
 }
@@ -34,7 +37,7 @@ pub(crate) fn repeats(spoken: Spoken, repeated: &[Repeated], t: &Texts) -> Vec<F
         title: spoken.title,
         note: t.with("figure-repeats-note", &[("box", &BOX), ("dots", &DOTS)]),
         x: axis(spoken.axis, lowest, highest),
-        rows: shown.iter().filter_map(|one| row(one, t)).collect(),
+        rows: shown.chunk_by(|a, b| a.group == b.group).flat_map(|group| rows(group, t)).collect(),
         legend: vec![],
     };
     rows.figures()
@@ -50,6 +53,13 @@ fn axis(name: String, lowest: f64, highest: f64) -> Axis {
     }
 }
 
+/// The heading stands above the first.
+fn rows(group: &[&Repeated], t: &Texts) -> Vec<Row> {
+    let mut rows: Vec<Row> = group.iter().filter_map(|one| row(one, t)).collect();
+    rows.iter_mut().skip(1).for_each(|row| row.heading.clear());
+    rows
+}
+
 fn row(one: &Repeated, t: &Texts) -> Option<Row> {
     let [low, median, high] = stats::quartiles(&one.values)?;
     let (least, most) = ends(&one.values)?;
@@ -61,8 +71,10 @@ fn row(one: &Repeated, t: &Texts) -> Option<Row> {
     );
     shapes.push(Shape::Middle(median));
     let (low, high) = (format!("{least:.2}"), format!("{most:.2}"));
-    let description = t.with("figure-range", &[("name", &one.name), ("low", &low), ("high", &high)]);
-    Some(Row { name: format!("{} (n = {n})", one.name), description, shapes })
+    let names = [one.group.clone(), one.name.clone()].into_iter().filter(|name| !name.is_empty());
+    let description = t.with("figure-range", &[("name", &show::joined(names, t)), ("low", &low), ("high", &high)]);
+    let name = if one.name.is_empty() { format!("n = {n}") } else { format!("{} (n = {n})", one.name) };
+    Some(Row { heading: one.group.clone(), name, description, shapes })
 }
 
 fn ends(values: &[f64]) -> Option<(f64, f64)> {
@@ -75,9 +87,12 @@ mod tests {
     use crate::lang::Lang;
 
     fn shapes(n: u32) -> Vec<Shape> {
-        row(&Repeated { name: String::new(), values: (0..n).map(f64::from).collect() }, Texts::of(Lang::En))
-            .unwrap()
-            .shapes
+        row(
+            &Repeated { group: String::new(), name: String::new(), values: (0..n).map(f64::from).collect() },
+            Texts::of(Lang::En),
+        )
+        .unwrap()
+        .shapes
     }
 
     #[test]

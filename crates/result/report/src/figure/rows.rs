@@ -1,4 +1,5 @@
-//! Rows below each other along one axis, each with its name above it: areas, boxes and dots instead of lines.
+//! Rows below each other along one axis: areas, boxes and dots instead of lines. A heading stands above rows that belong together, and the
+//! name of each row to its left.
 
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthStr;
@@ -15,13 +16,13 @@ const LEFT: f64 = 22.0;
 const RIGHT: f64 = 30.0;
 const TOP: f64 = 6.0;
 const BOTTOM: f64 = 56.0;
-/// A line of a name, a row, and the gap below it.
-const NAME: f64 = 23.0;
-const ROW: f64 = 22.0;
-const GAP: f64 = 7.0;
+/// A line of a heading, a row, and the gap below it.
+const LINE: f64 = 22.0;
+const ROW: f64 = 18.0;
+const GAP: f64 = 4.0;
 
-/// Columns of a name at the width of a phone, where letters are as large as 20 units.
-const NAME_COLUMNS: usize = 56;
+/// Columns of a heading at the width of a phone, where letters are as large as 20 units.
+const HEADING_COLUMNS: usize = 56;
 /// Width of a column there.
 const COLUMN: f64 = 11.0;
 
@@ -38,6 +39,8 @@ pub(super) struct Rows {
 
 pub(super) struct Row {
     /// Empty for a row that goes with the one before.
+    pub(super) heading: String,
+    /// In a few letters; empty where the heading says it all.
     pub(super) name: String,
     /// Description for readers who cannot see it; empty for a row that belongs to the one before.
     pub(super) description: String,
@@ -67,8 +70,8 @@ impl Rows {
         let mut sheets: Vec<&[Row]> = Vec::new();
         let mut begin = 0;
         for end in 1..=self.rows.len() {
-            let is_end = self.rows.get(end).is_none_or(|next| !next.name.is_empty());
-            let group = self.rows[end..].iter().take_while(|row| row.name.is_empty()).count();
+            let is_end = self.rows.get(end).is_none_or(|next| !next.heading.is_empty());
+            let group = self.rows[end..].iter().take_while(|row| row.heading.is_empty()).count();
             let next = &self.rows[begin..(end + 1 + group).min(self.rows.len())];
             if is_end && (end == self.rows.len() || height(next) > HIGHEST) {
                 sheets.push(&self.rows[begin..end]);
@@ -104,15 +107,21 @@ impl Rows {
     }
 
     fn row(&self, row: &Row, top: f64) -> Markup {
-        let name = lines(&row.name);
-        let below_name = top + NAME * name.len() as f64;
+        let heading = lines(&row.heading);
+        let below = top + LINE * heading.len() as f64;
         html! {
             g.labels {
-                @for (index, line) in (0..).map(f64::from).zip(&name) {
-                    text x="2" y=(one(top + NAME * index + 16.0)) { (line) }
+                @for (index, line) in (0..).map(f64::from).zip(&heading) {
+                    text x="2" y=(one(top + LINE * index + 16.0)) { (line) }
+                }
+                @if !row.name.is_empty() {
+                    text.name x=(one(self.left() - 12.0)) y=(one(below + ROW / 2.0 + 5.0)) text-anchor="end" { (row.name) }
                 }
             }
-            @for shape in &row.shapes { (self.shape(shape, below_name)) }
+            g {
+                @if !row.description.is_empty() { title { (row.description) } }
+                @for shape in &row.shapes { (self.shape(shape, below)) }
+            }
         }
     }
 
@@ -123,10 +132,10 @@ impl Rows {
                     line x1=(one(self.at(*value))) x2=(one(self.at(*value))) y1=(TOP) y2=(one(bottom)) {}
                 }
             }
-            g.axis { line x1=(LEFT) x2=(WIDTH - RIGHT) y1=(one(bottom)) y2=(one(bottom)) {} }
+            g.axis { line x1=(one(self.left())) x2=(WIDTH - RIGHT) y1=(one(bottom)) y2=(one(bottom)) {} }
             g.labels {
-                @for (value, label) in &self.x.ticks {
-                    text x=(one(self.at(*value))) y=(one(bottom + 20.0)) text-anchor="middle" { (label) }
+                @for (at, label) in self.x.labels(|value| self.at(value)) {
+                    text x=(one(at)) y=(one(bottom + 20.0)) text-anchor="middle" { (label) }
                 }
                 text.name x=(WIDTH - RIGHT) y=(one(bottom + 46.0)) text-anchor="end" { (self.x.name) }
             }
@@ -154,7 +163,7 @@ impl Rows {
             }
             Shape::Range { low, high } => {
                 let (left, width) = (self.at(*low), (self.at(*high) - self.at(*low)).max(0.5));
-                html! { g.series.s0 { rect.fill x=(one(left)) y=(one(top + 3.0)) width=(one(width)) height=(ROW - 6.0) {} } }
+                html! { g.series.s0 { rect.fill x=(one(left)) y=(one(top + 2.0)) width=(one(width)) height=(ROW - 4.0) {} } }
             }
             Shape::Middle(value) => {
                 let x = self.at(*value);
@@ -175,13 +184,19 @@ impl Rows {
     }
 
     fn at(&self, value: f64) -> f64 {
-        LEFT + self.x.share(value) * (WIDTH - LEFT - RIGHT)
+        self.left() + self.x.share(value) * (WIDTH - self.left() - RIGHT)
+    }
+
+    /// Beside the longest name.
+    fn left(&self) -> f64 {
+        let longest = self.rows.iter().map(|row| row.name.width()).max().unwrap_or(0);
+        LEFT + COLUMN * longest as f64
     }
 }
 
 impl Row {
     fn height(&self) -> f64 {
-        NAME * lines(&self.name).len() as f64 + ROW + GAP
+        LINE * lines(&self.heading).len() as f64 + ROW + GAP
     }
 }
 
@@ -195,7 +210,7 @@ fn lines(name: &str) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
     for word in name.split_inclusive([' ', '・']) {
         match lines.last_mut() {
-            Some(line) if line.width() + word.trim_end().width() <= NAME_COLUMNS => line.push_str(word),
+            Some(line) if line.width() + word.trim_end().width() <= HEADING_COLUMNS => line.push_str(word),
             _ => lines.push(word.to_owned()),
         }
     }
@@ -209,8 +224,8 @@ mod tests {
     #[test]
     fn rows_that_do_not_fit_a_sheet_go_on_in_the_next_figure_and_pairs_stay_together() {
         let row = |index: usize| {
-            let name = if index.is_multiple_of(2) { "n".to_owned() } else { String::new() };
-            Row { description: format!("row {index}"), name, shapes: vec![] }
+            let heading = if index.is_multiple_of(2) { "n".to_owned() } else { String::new() };
+            Row { description: format!("row {index}"), heading, name: String::new(), shapes: vec![] }
         };
         let figures = |count: usize| {
             let x = Axis::from_zero(String::new(), 1.0);
@@ -219,10 +234,10 @@ mod tests {
         };
         assert_eq!((figures(0).len(), figures(2).len()), (0, 1));
         let sheets = figures(50);
-        assert_eq!(sheets.len(), 3);
+        assert_eq!(sheets.len(), 2);
         let height = |figure: &Figure| match figure.drawing {
             Drawing::Svg { height, .. } => f64::from(height),
-            Drawing::Photo { .. } => panic!("a drawing"),
+            _ => panic!("a drawing"),
         };
         assert!(sheets.iter().all(|sheet| height(sheet) <= HIGHEST + BOTTOM + 1.0));
         assert!(sheets.iter().all(|sheet| sheet.description.matches("row").count().is_multiple_of(2)));
@@ -234,7 +249,10 @@ mod tests {
         assert!(lines("").is_empty());
         let long = "TCP IPv4, 4 streams, zero copy, truncated, window of 4 MiB, MTU 9000, a → b (core 0, sender)";
         let broken = lines(long);
-        assert!(broken.len() == 2 && broken.iter().all(|line| line.trim_end().width() <= NAME_COLUMNS), "{broken:?}");
+        assert!(
+            broken.len() == 2 && broken.iter().all(|line| line.trim_end().width() <= HEADING_COLUMNS),
+            "{broken:?}"
+        );
         assert_eq!(broken.concat(), long);
         assert_eq!(lines("実効スループット・4ストリーム・ゼロコピー送信・受信側で切り捨て・MTU 9000").len(), 2);
     }

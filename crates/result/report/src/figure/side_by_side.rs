@@ -60,7 +60,7 @@ fn rows(bars: &Bars, description: &str) -> Vec<Row> {
             ],
             None => vec![Shape::Label { at: 0.0, words: crate::show::NO_FIGURE.to_owned() }],
         };
-        Row { name: of_first(&bars.name), description: of_first(description), shapes }
+        Row { heading: of_first(&bars.name), name: String::new(), description: of_first(description), shapes }
     };
     bars.values.iter().enumerate().map(bar).collect()
 }

@@ -41,6 +41,13 @@ pub(crate) fn limit(outcome: &LimitOutcome, t: &Texts) -> String {
     }
 }
 
+/// The same as the plan declares it: the bounds that a reference gives differ from figure to figure.
+pub(crate) fn declared(outcome: &LimitOutcome, t: &Texts) -> String {
+    let Some(Against { reference, .. }) = &outcome.against else { return criterion(outcome, t) };
+    let within = outcome.limit.within.unwrap_or_default();
+    t.with("limit-within", &[("reference", reference), ("within", &within)])
+}
+
 /// Bound of a limit, and the reference that gives it.
 pub(crate) fn criterion(outcome: &LimitOutcome, t: &Texts) -> String {
     let bound = outcome.bound.map(|bound| {

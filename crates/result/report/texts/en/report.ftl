@@ -193,6 +193,7 @@ col-trials = Trials
 col-min = Min
 col-max = Max
 col-spread = p50, range
+range-is-interval = { $range } = 95 % interval
 col-interval-p50 = Uncertainty of p50 (95 % interval)
 col-lost = Lost / late / reordered / duplicated
 col-half = RTT/2 of p50, as sockperf shows it
@@ -223,7 +224,7 @@ stages-caption = p50 / p99 of each stage in µs, by the kernel’s stamps, media
 col-stamped-by = Stamped by
 stamped-by-kernel = kernel
 stamped-by-card = card
-frames-caption = In bytes. On the wire each frame also takes { $extra } for preamble, start delimiter and gap.
+frames-caption = In bytes; sizes of payloads, frames and on the wire in the same order. On the wire each frame also takes { $extra } for preamble, start delimiter and gap.
 col-headers = Headers
 col-ethernet = Ethernet (B)
 col-ip = IP (B)
@@ -246,7 +247,7 @@ streams =
     }
 
 figure-sizes = RTT by frame size
-figure-sizes-note = Solid: p50, with a bar from the lowest to the highest trial. Dashed, hollow: p99.
+figure-sizes-note = Traffic of several sizes. Solid: p50, with a bar from the lowest to the highest trial. Dashed, hollow: p99.
 figure-sizes-note-theirs = Dotted, with crosses: what others measured, in the statistic that the legend names. A mean of theirs is not a p50 of ours.
 figure-distribution = Distribution of RTT
 figure-distribution-note = All trials of a configuration together, at its smallest frame size, as far as the sample supports it. Each step to the right is ten times rarer.

@@ -189,6 +189,7 @@ col-trials = 試行数
 col-min = 最小
 col-max = 最大
 col-spread = p50の範囲 (試行間)
+range-is-interval = { $range } = 95 %信頼区間
 col-interval-p50 = p50の不確かさ (95 %区間)
 col-lost = 損失 / 遅着 / 順序逆転 / 重複
 col-half = p50の RTT÷2 (片道換算値、sockperf相当)
@@ -219,7 +220,7 @@ stages-caption = カーネルの時刻記録で分けた各区間の p50 / p99(�
 col-stamped-by = 記録元
 stamped-by-kernel = カーネル
 stamped-by-card = カード
-frames-caption = 単位はバイト。回線上では、各フレームにプリアンブル、開始デリミター、フレーム間ギャップの { $extra } バイトが加わります。
+frames-caption = 単位はバイト。ペイロード、フレーム、回線上の各サイズは同じ順です。回線上では、各フレームにプリアンブル、開始デリミター、フレーム間ギャップの { $extra } バイトが加わります。
 col-headers = ヘッダー
 col-ethernet = イーサネット (B)
 col-ip = IP (B)
@@ -234,7 +235,7 @@ connections = { $count }接続
 streams = { $count }ストリーム
 
 figure-sizes = フレーム長とRTT
-figure-sizes-note = 実線はp50で、縦棒は試行間の最小から最大まで。破線(中抜き)はp99。
+figure-sizes-note = 複数のフレーム長で測定した通信。実線はp50で、縦棒は試行間の最小から最大まで。破線(中抜き)はp99。
 figure-sizes-note-theirs = 点線(十字印)は公表値・他社実測値で、統計量は凡例のとおりです。平均値と本測定のp50は異なる統計量です。
 figure-distribution = RTTの分布
 figure-distribution-note = 各構成の最小フレーム長について、全試行を合わせた分布(標本から求められる範囲)。右へ1目盛り進むごとに頻度は10分の1になります。

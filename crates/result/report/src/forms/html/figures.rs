@@ -6,7 +6,7 @@ use maud::{Markup, PreEscaped, html};
 use crate::{
     figure::swatch,
     forms::numbers,
-    page::{Drawing, Figure, LegendEntry, PhotoKind},
+    page::{Drawing, Figure, LegendEntry, Panel, PhotoKind},
     texts::Texts,
 };
 
@@ -44,8 +44,22 @@ fn drawing(figure: &Figure) -> Markup {
                 svg
             }
         }
+        Drawing::Panels(panels) => html! {
+            div.panels role="group" aria-label=(figure.description) { @for panel in panels { (self::panel(panel)) } }
+        },
         Drawing::Photo { bytes, kind } => {
             html! { img src=(embedded(bytes, *kind)) alt=(figure.description); }
+        }
+    }
+}
+
+fn panel(panel: &Panel) -> Markup {
+    html! {
+        div {
+            p { (swatch_of(&panel.title)) (panel.title.name) }
+            svg viewBox=(format!("0 0 {} {}", panel.width, panel.height)) role="img" aria-label=(panel.title.name) {
+                (PreEscaped(&panel.content))
+            }
         }
     }
 }

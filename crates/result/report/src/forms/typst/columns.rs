@@ -3,6 +3,7 @@
 
 use unicode_width::UnicodeWidthStr;
 
+use super::phrases::phrases;
 use crate::page::{Column, ColumnKind, Table, Text};
 
 /// How a table is set.
@@ -20,7 +21,7 @@ impl Setting {
     /// Words of a column with places to break those that are wider than it is, where the table is too wide for any page.
     pub(super) fn fitting(&self, column: usize, words: &str) -> String {
         let room = (self.widths.get(column).copied().unwrap_or(PORTRAIT) - INSET).max(self.size) / self.size;
-        words.split_inclusive(char::is_whitespace).map(|piece| breakable(piece, room)).collect()
+        words.split_inclusive(char::is_whitespace).flat_map(phrases).map(|piece| breakable(piece, room)).collect()
     }
 }
 
@@ -66,15 +67,13 @@ const TRIES: [(f64, bool, Broken); 9] = [
 const PORTRAIT: f64 = 481.0;
 const LANDSCAPE: f64 = 728.0;
 /// Left and right padding of a cell, as in `report.typ`.
-const INSET: f64 = 6.0;
+const INSET: f64 = 5.0;
 /// A wide and a narrow character, in sizes of type; the narrow one rather wider than it is on average.
 const NARROW: f64 = 0.58;
 /// Bounds for a head of many characters, in sizes of type.
 const HEAD: (f64, f64) = (4.2, 8.0);
 /// Least width of a cell that is broken into lines.
 const SENTENCE: f64 = 9.0;
-/// A longer word in katakana may be broken all the same.
-const LONGEST_KATAKANA: f64 = 10.0;
 
 /// The first that fits, or the last.
 pub(super) fn setting(table: &Table) -> Setting {
@@ -144,22 +143,15 @@ fn held_to(widths: Vec<f64>, page: f64) -> Vec<f64> {
     widths
 }
 
-fn wide(words: &str) -> f64 {
+pub(super) fn wide(words: &str) -> f64 {
     let wide = words.chars().filter(|c| is_wide(*c)).count() as f64;
     let all = words.width() as f64;
     wide + (all - 2.0 * wide) * NARROW
 }
 
-/// The longest part that no line should break in: between spaces, after what separates the parts of a name, around each kanji. A
-/// line can break within a word in katakana, and such a word is hard to read then.
+/// The longest part that no line should break in: between spaces, after what separates the parts of a name, each Japanese word.
 fn longest_piece(words: &str) -> f64 {
-    let width = |piece: &str| if piece.contains(is_katakana) { wide(piece).min(LONGEST_KATAKANA) } else { wide(piece) };
-    let pieces = words.split(|c: char| c.is_whitespace() || (is_wide(c) && !is_katakana(c)));
-    pieces.map(width).fold(2.0 * NARROW, f64::max)
-}
-
-fn is_katakana(c: char) -> bool {
-    matches!(c, '\u{30a1}'..='\u{30fa}' | 'ー')
+    words.split_whitespace().flat_map(phrases).map(wide).fold(2.0 * NARROW, f64::max)
 }
 
 fn is_wide(c: char) -> bool {
@@ -202,6 +194,7 @@ mod tests {
         let Setting { widths, size, .. } = setting(&table);
         assert!(widths[1] >= 7.0 * size, "{widths:?}");
         assert_eq!(longest_piece("送信側ドライバー名"), 5.0);
+        assert_eq!(longest_piece("スピン待ち"), 5.0);
     }
 
     #[test]

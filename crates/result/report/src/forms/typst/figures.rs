@@ -8,7 +8,7 @@ use super::{
 use crate::{
     figure::swatch,
     forms::numbers,
-    page::{Drawing, Figure, LegendEntry, Line, PhotoKind},
+    page::{Drawing, Figure, LegendEntry, Line, Panel, PhotoKind},
 };
 
 /// The fonts that come with the program.
@@ -19,27 +19,46 @@ const NARROW: u32 = 640;
 impl Sheets<'_> {
     pub(super) fn figure(&mut self, figure: &Figure) -> String {
         let number = string(&numbers::figure(figure.number, self.t));
-        let file = self.keep(&format!("figure-{}", figure.number), &figure.drawing);
-        let legend = array(figure.legend.iter().map(|entry| {
-            let mark = self.keep(&mark_name(entry), &swatch(entry.style, entry.line));
-            format!("({}, {})", string(&mark), string(&entry.name))
-        }));
+        let drawing = self.drawing(figure);
+        let legend = array(figure.legend.iter().map(|entry| self.entry(entry)));
         let note = optional((!figure.note.is_empty()).then(|| string(&figure.note)));
-        let (caption, file, description) = (string(&figure.caption), string(&file), string(&figure.description));
-        format!("#drawing({number}, {caption}, {file}, {description}, {}, {note}, {legend})", size(&figure.drawing))
+        format!("#drawing({number}, {}, {drawing}, {note}, {legend})", string(&figure.caption))
+    }
+
+    /// What is drawn, as an expression.
+    fn drawing(&mut self, figure: &Figure) -> String {
+        let name = format!("figure-{}", figure.number);
+        let (file, width) = match &figure.drawing {
+            Drawing::Panels(panels) => {
+                let panels = (1..).zip(panels).map(|(number, panel)| self.panel(&format!("{name}-{number}"), panel));
+                return format!("panels({})", panels.collect::<String>());
+            }
+            Drawing::Svg { width, height, content } => {
+                let file = self.keep(&name, PhotoKind::Svg, svg(*width, *height, content).into_bytes());
+                (file, if *width > NARROW { "width: 100%" } else { "width: 115mm" })
+            }
+            Drawing::Photo { bytes, kind } => {
+                (self.keep(&name, *kind, bytes.clone()), "width: 100%, height: 80mm, fit: \"contain\"")
+            }
+        };
+        format!("picture({}, {}, {width})", string(&file), string(&figure.description))
+    }
+
+    /// A small drawing below its title.
+    fn panel(&mut self, name: &str, panel: &Panel) -> String {
+        let file = self.keep(name, PhotoKind::Svg, svg(panel.width, panel.height, &panel.content).into_bytes());
+        format!("({}, {}), ", self.entry(&panel.title), string(&file))
+    }
+
+    /// Mark and name.
+    fn entry(&mut self, entry: &LegendEntry) -> String {
+        let Drawing::Svg { width, height, content } = swatch(entry.style, entry.line) else { return String::new() };
+        let mark = self.keep(&mark_name(entry), PhotoKind::Svg, svg(width, height, &content).into_bytes());
+        format!("({}, {})", string(&mark), string(&entry.name))
     }
 
     /// Keeps a file; its whole name.
-    fn keep(&mut self, name: &str, drawing: &Drawing) -> String {
-        match drawing {
-            Drawing::Svg { width, height, content } => {
-                self.keep_file(name, PhotoKind::Svg, svg(*width, *height, content).into_bytes())
-            }
-            Drawing::Photo { bytes, kind } => self.keep_file(name, *kind, bytes.clone()),
-        }
-    }
-
-    pub(super) fn keep_file(&mut self, name: &str, kind: PhotoKind, bytes: Vec<u8>) -> String {
+    pub(super) fn keep(&mut self, name: &str, kind: PhotoKind, bytes: Vec<u8>) -> String {
         let name = format!("{name}.{}", kind.ending());
         self.files.insert(name.clone(), bytes);
         name
@@ -49,14 +68,6 @@ impl Sheets<'_> {
 fn mark_name(entry: &LegendEntry) -> String {
     let kind = if entry.line == Line::Dotted { "-dotted" } else { "" };
     format!("mark-{}{kind}", entry.style)
-}
-
-fn size(drawing: &Drawing) -> &'static str {
-    match drawing {
-        Drawing::Svg { width, .. } if *width > NARROW => "(width: 100%)",
-        Drawing::Svg { .. } => "(width: 125mm)",
-        Drawing::Photo { .. } => "(width: 100%, height: 90mm, fit: \"contain\")",
-    }
 }
 
 fn svg(width: u32, height: u32, content: &str) -> String {

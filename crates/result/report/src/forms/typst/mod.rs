@@ -4,6 +4,7 @@ mod columns;
 mod figures;
 mod literal;
 mod palette;
+mod phrases;
 mod tables;
 
 use std::{collections::BTreeMap, fmt::Write as _};
@@ -84,7 +85,7 @@ impl Sheets<'_> {
     /// Name, lines of the address, and the file of the logo.
     fn issuer(&mut self, page: &Page) -> String {
         let issuer = page.issuer.as_ref().map(|Issuer { name, address, logo }| {
-            let logo = logo.as_ref().map(|(bytes, kind)| string(&self.keep_file("logo", *kind, bytes.clone())));
+            let logo = logo.as_ref().map(|(bytes, kind)| string(&self.keep("logo", *kind, bytes.clone())));
             format!("({}, {}, {})", string(name), array(address.iter().map(|line| string(line))), optional(logo))
         });
         optional(issuer)

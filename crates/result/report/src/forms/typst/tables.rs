@@ -12,6 +12,9 @@ use crate::{
     texts::Texts,
 };
 
+/// Label and value, in sizes of type, of which two fit a line.
+const SHORT: f64 = 25.0;
+
 pub(super) fn table(table: &Table, t: &Texts) -> String {
     let setting = columns::setting(table);
     let Setting { size, landscape, widths } = &setting;
@@ -44,9 +47,15 @@ fn side(column: &Column) -> &'static str {
     }
 }
 
-/// Rows without a value are left out.
+/// Rows without a value are left out. Two that are short share a line.
 pub(super) fn facts(number: u32, caption: &str, rows: &[(String, Text)], t: &Texts) -> String {
-    let rows = rows.iter().filter(|(_, value)| !value.is_empty());
-    let rows: String = rows.map(|(label, value)| format!("  ({}, {}),\n", string(label), text(value))).collect();
+    let is_short = |(label, value): &&(String, Text)| columns::wide(label) + columns::wide(&value.plain()) <= SHORT;
+    let mut left: Vec<&(String, Text)> = rows.iter().filter(|(_, value)| !value.is_empty()).rev().collect();
+    let mut rows = String::new();
+    let pair = |(label, value): &(String, Text)| format!("{}, {}, ", string(label), text(value));
+    while let Some(row) = left.pop() {
+        let beside = is_short(&row).then(|| left.pop_if(|next| is_short(&&**next))).flatten();
+        rows += &format!("  ({}{}),\n", pair(row), beside.map(pair).unwrap_or_default());
+    }
     format!("#facts({}, {},\n{rows})", string(&numbers::table(number, t)), string(caption))
 }

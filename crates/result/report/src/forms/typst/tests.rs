@@ -79,3 +79,15 @@ fn a_table_has_a_width_and_a_side_for_each_column() {
         "{said}"
     );
 }
+
+#[test]
+fn two_short_facts_share_a_line() {
+    let fact = |label: &str, value: &str| (label.to_owned(), Text::from(value));
+    let long = "a value that takes a line of its own, as it is long";
+    let rows = vec![fact("a", "1"), fact("b", "2"), fact("c", "3"), fact("d", long), fact("e", "5"), fact("f", "")];
+    let said = said(vec![Block::facts("caption", rows)]);
+    for row in [r##"("a", [#"1"], "b", [#"2"], )"##, r##"("c", [#"3"], )"##, r##"("e", [#"5"], )"##] {
+        assert!(said.contains(row), "{row}: {said}");
+    }
+    assert!(said.contains(&format!(r##"("d", [#"{long}"], )"##)), "{said}");
+}

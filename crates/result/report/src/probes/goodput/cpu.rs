@@ -5,7 +5,14 @@ use std::iter;
 use model::{ClockRelation, CoreKinds, CoreUse, Run, Trial};
 
 use super::{group::GoodputGroup, names};
-use crate::{columns::Columns, figure, groups::Spread, page::Block, show::or_none, texts::Texts};
+use crate::{
+    columns::Columns,
+    figure::{self, NamedCore},
+    groups::Spread,
+    page::Block,
+    show::or_none,
+    texts::Texts,
+};
 
 /// Below this share of its time, in percent, a core that neither end is pinned to says nothing.
 const IDLE: f64 = 1.0;
@@ -47,15 +54,16 @@ fn shown(group: &GoodputGroup<'_>, one_machine: bool, t: &Texts) -> Vec<(usize, 
 }
 
 /// The same with the names that a figure gives them.
-fn named_cores(group: &GoodputGroup<'_>, one_machine: bool, t: &Texts) -> Vec<(String, CoreUse)> {
+fn named_cores(group: &GoodputGroup<'_>, one_machine: bool, t: &Texts) -> Vec<NamedCore> {
     let name = |end: usize, core: &CoreUse| {
         let endpoint = group.trials.first().filter(|_| !one_machine).map(|(trial, _)| end_name(trial, end).to_owned());
         let role = Some(role(group, end, core.cpu, one_machine, t)).filter(|role| !role.is_empty());
         let core = t.with("core-name", &[("cpu", &core.cpu)]);
-        let words = [Some(names::configuration(group.spec, t)), endpoint, Some(core), role];
-        format!("{} (n = {})", words.into_iter().flatten().collect::<Vec<_>>().join(" · "), group.trials.len())
+        [endpoint, Some(core), role].into_iter().flatten().collect::<Vec<_>>().join(" · ")
     };
-    shown(group, one_machine, t).into_iter().map(|(end, core)| (name(end, &core), core)).collect()
+    let heading = format!("{} (n = {})", names::configuration(group.spec, t), group.trials.len());
+    let named = |(end, core): (usize, CoreUse)| NamedCore { group: heading.clone(), name: name(end, &core), core };
+    shown(group, one_machine, t).into_iter().map(named).collect()
 }
 
 fn frequency([before, after]: [u32; 2]) -> String {

@@ -10,7 +10,7 @@ use super::{
 use crate::{
     columns::Columns,
     figure::{self, Repeated, Spoken},
-    groups::Spread,
+    groups::{Ranges, Spread},
     page::{Block, Figure, Text},
     schedule::{self, Schedule},
     show::{self, grouped, or_none},
@@ -42,7 +42,10 @@ fn repeats(flows: &[FlowGroup<'_>], t: &Texts) -> Vec<Figure> {
     let unit = Unit::of(flows);
     let values =
         |group: &FlowGroup<'_>| group.flows.iter().map(|(_, flow)| flow.received.mean_bps() / unit.size).collect();
-    let repeated: Vec<_> = flows.iter().map(|group| Repeated { name: group.name(t), values: values(group) }).collect();
+    let repeated: Vec<_> = flows
+        .iter()
+        .map(|group| Repeated { group: group.name(t), name: String::new(), values: values(group) })
+        .collect();
     let spoken =
         Spoken { title: t.get("figure-goodput-repeats"), axis: t.with("axis-goodput", &[("unit", &unit.name)]) };
     figure::repeats(spoken, &repeated, t)
@@ -61,6 +64,7 @@ fn most_note(flows: &[FlowGroup<'_>], t: &Texts) -> String {
 fn goodput_table(flows: &[FlowGroup<'_>], t: &Texts) -> Block {
     let any = |holds: fn(&FlowGroup<'_>) -> bool| flows.iter().any(holds);
     let unit = &Unit::of(flows);
+    let ranges = Ranges::of(flows.iter().filter_map(FlowGroup::mean));
     let median = |spread: Option<Spread>| unit.show_or_none(spread.map(|it| it.median));
     let sent = |it: &FlowGroup<'_>| it.over(|flow| flow.sent.mean_bps());
     let (slowest, fastest) = (|(low, _): (f64, f64)| low, |(_, high): (f64, f64)| high);
@@ -70,13 +74,13 @@ fn goodput_table(flows: &[FlowGroup<'_>], t: &Texts) -> Block {
         .figures("MTU", |it| or_none(it.flows.first(), |(result, _)| result.mtu.0.to_string()))
         .figures(t.get("col-trials"), |it| it.flows.len().to_string())
         .figures(t.get("col-mean"), |it| Text::strong(median(it.mean())))
-        .figures(t.get("col-mean-spread"), |it| {
+        .figures(ranges.head("col-mean-spread", t), |it| {
             or_none(it.mean().and_then(|mean| mean.range()), |(low, high)| unit.range(low, high))
         })
         .figures(t.get("col-interval-mean"), |it| {
             or_none(it.mean().and_then(|mean| mean.interval), |it| unit.range(it.low, it.high))
         })
-        .only_if(any(|it| it.mean().is_some_and(|mean| mean.interval.is_some())))
+        .only_if(ranges == Ranges::Intervals)
         .figures(t.get("col-most"), |it| most(it).map_or_else(|| t.get("most-unknown"), |most| unit.show(most)))
         .only_if(any(|it| most(it).is_some()))
         .figures(t.get("col-fastest"), |it| unit.show_or_none(it.seconds().map(fastest)))

@@ -17,9 +17,9 @@ use crate::{
 };
 
 /// RTT p50 with its spread and p99 against frame size, a colour for each kind of traffic, and what others measured. `None`
-/// without figures.
+/// where no traffic has two sizes.
 pub(super) fn figure(groups: &[LatencyGroup<'_>], curves: &[Curve], t: &Texts) -> Option<Figure> {
-    let traffics = by_traffic(groups);
+    let traffics: Vec<_> = by_traffic(groups).into_iter().filter(|traffic| traffic.len() > 1).collect();
     let mut series = Vec::new();
     let mut legend = Vec::new();
     let mut words = Vec::new();
@@ -37,7 +37,7 @@ pub(super) fn figure(groups: &[LatencyGroup<'_>], curves: &[Curve], t: &Texts) -
         legend.push(LegendEntry { style, line: Line::Dotted, name: curve.name.clone() });
         series.push(theirs(style, curve));
     }
-    let (lowest, highest) = range(&series)?;
+    let (lowest, highest) = range(&series).filter(|_| !traffics.is_empty())?;
     let sizes: Vec<f64> = series.iter().flat_map(|one| one.points.iter().map(|(x, _)| *x)).collect();
     let chart = Chart {
         title: t.get("figure-sizes"),

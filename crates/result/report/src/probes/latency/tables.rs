@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use model::{
-    Flow, IpVersion, LatencyResult, Protocol, Run, TimeSummary, WaitMode, alike::distinct, frame_size::Headers,
+    Flow, IpVersion, LatencyResult, Protocol, Run, TimeSummary, WaitMode,
+    alike::{distinct, grouped as grouped_by},
+    frame_size::Headers,
     trial::StageName,
 };
 
@@ -14,8 +16,9 @@ use super::{
 use crate::{
     columns::Columns,
     figure::{self, Repeated, Spoken},
+    groups::Ranges,
     material::Material,
-    page::{Block, Figure, Span, Text},
+    page::{Block, Figure, Text},
     schedule::{self, Schedule},
     show::{self, NO_FIGURE, WIRE_EXTRA, grouped, micros, micros_or_none, or_none},
     texts::Texts,
@@ -42,7 +45,7 @@ pub(super) fn section(material: &Material<'_>, groups: &[LatencyGroup<'_>], t: &
 
 fn latency_table(groups: &[LatencyGroup<'_>], t: &Texts) -> Block {
     let p50 = |group: &LatencyGroup<'_>| group.rtt(|rtt| rtt.p50);
-    let intervals = groups.iter().any(|group| p50(group).is_some_and(|p50| p50.interval.is_some()));
+    let ranges = Ranges::of(groups.iter().filter_map(p50));
     let range = |low: f64, high: f64| format!("{} – {}", micros(low), micros(high));
     let median = |group: &LatencyGroup<'_>, figure: fn(&TimeSummary) -> Option<u64>| {
         micros_or_none(group.rtt(figure).map(|it| it.median))
@@ -54,11 +57,13 @@ fn latency_table(groups: &[LatencyGroup<'_>], t: &Texts) -> Block {
         .figures(t.get("col-trials"), |it| it.trials.len().to_string())
         .figures(t.get("col-min"), |it| micros_or_none(it.rtt(|rtt| rtt.min).map(|min| min.low)))
         .figures("p50", |it| Text::strong(median(it, |rtt| rtt.p50)))
-        .figures(t.get("col-spread"), |it| or_none(p50(it).and_then(|p50| p50.range()), |(low, high)| range(low, high)))
+        .figures(ranges.head("col-spread", t), |it| {
+            or_none(p50(it).and_then(|p50| p50.range()), |(low, high)| range(low, high))
+        })
         .figures(t.get("col-interval-p50"), |it| {
             or_none(p50(it).and_then(|p50| p50.interval), |it| range(it.low, it.high))
         })
-        .only_if(intervals)
+        .only_if(ranges == Ranges::Intervals)
         .figures("p99", |it| median(it, |rtt| rtt.p99))
         .figures("p99.9", |it| median(it, |rtt| rtt.p999))
         .figures(t.get("col-max"), |it| micros_or_none(it.rtt(|rtt| rtt.max).map(|max| max.high)))
@@ -90,7 +95,12 @@ fn repeats(groups: &[LatencyGroup<'_>], t: &Texts) -> Vec<Figure> {
     let values = |group: &LatencyGroup<'_>| {
         group.trials.iter().filter_map(|(_, result)| Some(result.rtt_ns.p50? as f64 / 1e3)).collect()
     };
-    let repeated: Vec<_> = groups.iter().map(|group| Repeated { name: group.name(t), values: values(group) }).collect();
+    let repeated = |group: &LatencyGroup<'_>| Repeated {
+        group: group.traffic(t),
+        name: format!("{} B", group.spec.frame_size.0),
+        values: values(group),
+    };
+    let repeated: Vec<_> = by_traffic(groups).into_iter().flatten().map(repeated).collect();
     let spoken = Spoken { title: t.get("figure-rtt-repeats"), axis: t.get("axis-rtt-p50") };
     figure::repeats(spoken, &repeated, t)
 }
@@ -226,33 +236,37 @@ fn stamped_by(group: &LatencyGroup<'_>, t: &Texts) -> String {
     if group.first().hardware_stamps { t.get("stamped-by-card") } else { t.get("stamped-by-kernel") }
 }
 
-/// Composition of each kind of frame, once each.
+/// Composition of each kind of frame, with all its sizes.
 fn frames(groups: &[LatencyGroup<'_>], t: &Texts) -> Block {
     let frame = |group: &LatencyGroup<'_>| -> Frame {
         let result = group.first();
         (group.spec.protocol, group.spec.ip, result.tcp_timestamps, result.frame_size.0)
     };
-    let frames = distinct(groups.iter().map(frame));
+    let kinds = grouped_by(distinct(groups.iter().map(frame)), |a, b| (a.0, a.1, a.2) == (b.0, b.1, b.2));
     use model::frame_size::{ETHERNET_HEADER, FCS};
     let headers = |(protocol, ip, tcp_timestamps, _): &Frame| {
         Headers { ip: *ip, protocol: *protocol, tcp_timestamps: *tcp_timestamps }.bytes()
     };
     let ip_header = |(_, ip, ..): &Frame| if *ip == IpVersion::V4 { 20 } else { 40 };
-    let plus = |bytes: u32| format!("+ {bytes}");
     let name = |(protocol, ip, tcp_timestamps, _): &Frame| {
         let timestamps = if *tcp_timestamps { format!(" {}", t.get("with-timestamps")) } else { String::new() };
         format!("{} {ip}{timestamps}", protocol.name())
     };
+    let sizes = |kind: &[Frame], size: &dyn Fn(&Frame) -> u32| {
+        kind.iter().map(|frame| size(frame).to_string()).collect::<Vec<_>>().join(", ")
+    };
     let table = Columns::new()
-        .words(t.get("col-headers"), name)
+        .words(t.get("col-headers"), |kind: &Vec<Frame>| name(&kind[0]))
         .figures(t.get("col-ethernet"), |_| ETHERNET_HEADER.to_string())
-        .figures(t.get("col-ip"), |it| plus(ip_header(it)))
-        .figures(t.get("col-transport"), |it| plus(headers(it) - ip_header(it)))
-        .figures(t.get("col-payload"), |it| plus(it.3.saturating_sub(ETHERNET_HEADER + headers(it) + FCS)))
-        .figures("FCS (B)", |_| plus(FCS))
-        .figures(t.get("col-frame-sum"), |it| Text::from("= ").and(Span::Strong(it.3.to_string())))
-        .figures(t.get("col-wire"), |it| (it.3 + WIRE_EXTRA).to_string())
-        .table(t.with("frames-caption", &[("extra", &WIRE_EXTRA)]), &frames);
+        .figures(t.get("col-ip"), |kind| format!("+ {}", ip_header(&kind[0])))
+        .figures(t.get("col-transport"), |kind| format!("+ {}", headers(&kind[0]) - ip_header(&kind[0])))
+        .long(t.get("col-payload"), |kind| {
+            sizes(kind, &|frame| frame.3.saturating_sub(ETHERNET_HEADER + headers(frame) + FCS))
+        })
+        .figures("FCS (B)", |_| format!("+ {FCS}"))
+        .long(t.get("col-frame-sum"), |kind| Text::strong(sizes(kind, &|frame| frame.3)))
+        .long(t.get("col-wire"), |kind| sizes(kind, &|frame| frame.3 + WIRE_EXTRA))
+        .table(t.with("frames-caption", &[("extra", &WIRE_EXTRA)]), &kinds);
     Block::section(t.get("frames-heading"), vec![table])
 }
 

@@ -71,7 +71,10 @@ fn repeats(groups: &[TransactionsGroup<'_>], t: &Texts) -> Vec<Figure> {
     let values = |group: &TransactionsGroup<'_>| {
         group.trials.iter().filter_map(|(_, result)| Some(result.per_second()? / 1e3)).collect()
     };
-    let repeated: Vec<_> = groups.iter().map(|group| Repeated { name: group.name(t), values: values(group) }).collect();
+    let repeated: Vec<_> = groups
+        .iter()
+        .map(|group| Repeated { group: group.name(t), name: String::new(), values: values(group) })
+        .collect();
     let spoken = Spoken { title: t.get("figure-transactions-repeats"), axis: t.get("axis-transactions") };
     figure::repeats(spoken, &repeated, t)
 }
