@@ -20,6 +20,8 @@ const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stories/campai
 
 /// Trials that one hostile program disturbs.
 const EACH: u32 = 10;
+/// Trials to get one that nothing else on the machine disturbs.
+const TRIES: u32 = 10;
 /// How far a figure may be from that of undisturbed trials before it needs a doubt; the machine is busy with the hostile program.
 const FAR: f64 = 3.0;
 
@@ -109,8 +111,7 @@ fn hostile_programs_on_the_bed_break_nothing_and_change_no_figure_unseen() {
         for forges in [true, false] {
             let mut told = Told::default();
             for way in *ways {
-                let clean =
-                    measure(&desk, probe, way, 1).json()["trials"][0].pointer(&pointer(figure)).and_then(Value::as_f64);
+                let clean = undisturbed(&desk, probe, way, &pointer(figure));
                 for _ in 0..each / EACH {
                     seed += 1;
                     let hostile = Hostile::start(&desk, seed, forges);
@@ -138,6 +139,18 @@ fn hostile_programs_on_the_bed_break_nothing_and_change_no_figure_unseen() {
         "| probe | sent as | trials | hostile acts | with a doubt | failed | wrong |\n|---|---|---|---|---|---|---|\n{table}"
     );
     assert!(all, "figures are wrong, and nothing says so");
+}
+
+/// The figure of a trial without a hostile program and without a doubt; of some trials the last, if each is doubted.
+fn undisturbed(desk: &Desk, probe: &str, way: &[&str], figure: &str) -> Option<f64> {
+    let mut trial = Value::Null;
+    for _ in 0..TRIES {
+        trial = measure(desk, probe, way, 1).json()["trials"][0].take();
+        if trial["doubts"].as_array().is_some_and(Vec::is_empty) {
+            break;
+        }
+    }
+    trial.pointer(figure).and_then(Value::as_f64)
 }
 
 fn measure(desk: &Desk, probe: &str, way: &[&str], repeats: u32) -> Done {

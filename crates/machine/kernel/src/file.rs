@@ -35,7 +35,7 @@ fn open(path: &Path, flags: i32) -> io::Result<Option<(File, u64)>> {
     let flags = flags | libc::O_NONBLOCK | libc::O_NOCTTY;
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let about = file.metadata()?;
-    Ok(about.is_file().then(|| (file, about.len())))
+    Ok(about.is_file().then_some((file, about.len())))
 }
 
 /// [`read_regular`] with the rights of the user of sudo, whatever this thread may read.
