@@ -30,11 +30,14 @@ fn grade(run: &Value) -> &str {
 
 #[test]
 fn a_deep_queue_is_graded_badly_and_a_short_one_well() {
-    let desk = Desk::new();
+    Desk::tell_alone(tell);
+}
+
+fn tell(desk: &Desk) {
     let _bed = desk.bed(BED, &[]);
-    let bad = Bad::new(&desk, BED);
+    let bad = Bad::new(desk, BED);
     shape(&bad, "300ms");
-    let deep = measure(&desk).json();
+    let deep = measure(desk).json();
     assert!(["C", "D", "F"].contains(&grade(&deep)), "{}", deep["bufferbloat"]);
     let loads = deep["bufferbloat"][0]["loads"].as_array().unwrap();
     let directions: Vec<_> = loads.iter().map(|load| load["direction"].as_str().unwrap()).collect();
@@ -49,7 +52,7 @@ fn a_deep_queue_is_graded_badly_and_a_short_one_well() {
     assert_eq!(ways, [1, 1, 2], "an entry for each direction of the load");
 
     shape(&bad, "4ms");
-    let short_queue = measure(&desk).json();
+    let short_queue = measure(desk).json();
     assert!(["A+", "A", "B"].contains(&grade(&short_queue)), "{}", short_queue["bufferbloat"]);
 
     let [deep, short_queue] = [&deep, &short_queue].map(|run| run["run"]["id"].as_str().unwrap());

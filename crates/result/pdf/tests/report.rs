@@ -89,7 +89,7 @@ fn it_is_tagged_for_screen_readers_and_paged_for_everybody() {
     assert_eq!(sheets.len().to_string(), pages);
     for (number, sheet) in (1..).zip(sheets) {
         for mark in ["模擬環境", "20261121-101500-3fa9", &format!("{number} / {pages}")] {
-            assert!(sheet.contains(mark), "sheet {number} lacks {mark}: {sheet}");
+            assert!(squeezed(sheet).contains(&squeezed(mark)), "sheet {number} lacks {mark}: {sheet}");
         }
     }
 }
@@ -104,7 +104,9 @@ fn no_word_is_markup() {
     run.bed.endpoints[0].cpus_why = format!("{hostile}\u{1b}");
     run.before.hosts[0].hostname = hostile.to_owned();
     let text = text(&set(&run, &outcomes, Lang::En));
-    assert!(text.matches(&squeezed(hostile)).count() >= 4, "{text}");
+    assert!(text.matches(&squeezed(hostile)).count() >= 3, "{text}");
+    // As a word of a shell, in the command that repeats the run.
+    assert!(text.contains(&squeezed(&hostile.replace('\'', r"'\''"))), "{text}");
 }
 
 #[test]

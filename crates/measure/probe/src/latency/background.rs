@@ -11,8 +11,9 @@ use model::{GoodputSide, LatencySpec, Seat, Side, SideFigures};
 
 use crate::{Control, Prepared, ProbeError, Window, goodput, socket::STOP_CHECK};
 
-/// Time that the transfer has to end once its side was told to stop: the other side has drained it by then.
-const GRACE: Duration = Duration::from_secs(2);
+/// Time that the transfer has to end once its side was told to stop. Socket buffers hold as much as a slow path carries in many seconds;
+/// a side whose messages failed, or whose connections were closed, ends at once.
+const GRACE: Duration = Duration::from_secs(60);
 
 /// One side of the transfer.
 pub(super) struct Background(Box<dyn Prepared>);
