@@ -40,13 +40,14 @@ impl Hops {
         self.waiting.insert(id, (hop, at));
     }
 
-    /// Notes the answer to a packet, 0 where its number is not known: the first that waits for such an answer is meant.
+    /// Notes the answer to a packet, 0 where its number is not known: the first to a hop of this address is meant, else to one of none.
     pub(super) fn answered(&mut self, id: u32, by: IpAddr, at: Instant) {
-        let is_meant = |hop: &usize| {
-            let addresses = &self.hops[*hop].addresses;
-            addresses.is_empty() || addresses.contains(&by)
+        let waits_at = |is_meant: &dyn Fn(&[IpAddr]) -> bool| {
+            let waiting = self.waiting.iter().find(|(_, (hop, _))| is_meant(&self.hops[*hop].addresses));
+            waiting.map(|(id, _)| *id)
         };
-        let first = || self.waiting.iter().find(|(_, (hop, _))| is_meant(hop)).map(|(id, _)| *id);
+        let first =
+            || waits_at(&|addresses| addresses.contains(&by)).or_else(|| waits_at(&|addresses| addresses.is_empty()));
         let id = if id == 0 { first() } else { Some(id) };
         let Some((hop, sent)) = id.and_then(|id| self.waiting.remove(&id)) else { return };
         let tally = &mut self.hops[hop];
