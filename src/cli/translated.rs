@@ -34,7 +34,7 @@ pub(super) fn folded(help: &str, columns: usize) -> String {
     help.lines().map(|line| folded_line(line, columns) + "\n").collect()
 }
 
-/// What does not fit goes on below the description, which stands behind two spaces or more.
+/// Words that do not fit go on below the description, which stands behind two spaces or more.
 fn folded_line(line: &str, columns: usize) -> String {
     let words = line.len() - line.trim_start().len();
     let column = line[words..]

@@ -57,7 +57,7 @@ impl Spread {
     }
 }
 
-/// What there is to say beside medians.
+/// Remarks beside medians.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Ranges {
     /// No interval is known.

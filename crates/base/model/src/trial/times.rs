@@ -12,7 +12,7 @@ pub(super) fn supports(n: u64, per_mille: u64) -> bool {
     u128::from(n) * u128::from(1000 - per_mille) >= u128::from(NEEDED_ABOVE) * 1000
 }
 
-/// What a sample of times supports. A percentile p is there only if n(1-p) ≥ 10; mean and maximum only if no reply is
+/// Figures that a sample of times supports. A percentile p is there only if n(1-p) ≥ 10; mean and maximum only if no reply is
 /// missing, because they are unknown otherwise.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TimeSummary {

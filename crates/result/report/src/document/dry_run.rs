@@ -8,7 +8,7 @@ use crate::{
 };
 
 document! {
-    /// What the measuring commands print with `--dry-run --json`.
+    /// Output of the measuring commands with `--dry-run --json`.
     DryRunDocument of (preview: &Preview<'_>, dut: &[String]) {
         /// Name and version of this shape.
         schema: DryRunSchemaName = DryRunSchemaName::V1,

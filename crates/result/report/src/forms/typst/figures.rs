@@ -25,7 +25,7 @@ impl Sheets<'_> {
         format!("#drawing({number}, {}, {drawing}, {note}, {legend})", string(&figure.caption))
     }
 
-    /// What is drawn, as an expression.
+    /// The drawing, as an expression.
     fn drawing(&mut self, figure: &Figure) -> String {
         let name = format!("figure-{}", figure.number);
         let (file, width) = match &figure.drawing {
