@@ -51,7 +51,8 @@ fn tell(desk: &Desk) {
     let ways: Vec<usize> = told.map(|trial| trial["load"].as_array().unwrap().len()).collect();
     assert_eq!(ways, [1, 1, 2], "an entry for each direction of the load");
 
-    shape(&bad, "4ms");
+    // Some packets for each connection: in a shorter queue of its own host a connection may never find room, and the kernel ends it.
+    shape(&bad, "20ms");
     let short_queue = measure(desk).json();
     assert!(["A+", "A", "B"].contains(&grade(&short_queue)), "{}", short_queue["bufferbloat"]);
 
