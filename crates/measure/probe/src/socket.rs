@@ -106,9 +106,10 @@ pub(crate) fn busy_poll_set(set: &impl AsFd) -> Result<(), ProbeError> {
 /// Error of a call that would have to wait.
 pub(crate) const WOULD_BLOCK: io::ErrorKind = io::ErrorKind::WouldBlock;
 
-/// Nothing there yet: the call would block, timed out, or a signal came.
+/// Nothing there yet: the call would block, waited as long as the socket may, or a signal came. A connection that the kernel gave up
+/// (ETIMEDOUT) says so once, and then looks like one that its peer ended.
 pub(crate) fn is_nothing_yet(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut | io::ErrorKind::Interrupted)
+    matches!(error.kind(), io::ErrorKind::WouldBlock | io::ErrorKind::Interrupted)
 }
 
 /// A UDP socket reports that nobody listened at the other end (ICMP port unreachable); the datagram is simply lost.

@@ -290,4 +290,14 @@ mod tests {
         let outcome = drain(&[sender], &Control::default(), peer, Duration::from_millis(300));
         assert!(matches!(outcome, Err(ProbeError::NoAnswer { .. })), "{outcome:?}");
     }
+
+    #[test]
+    fn a_connection_that_the_kernel_gave_up_has_not_brought_everything() {
+        let (sender, _receiver) = full();
+        SockRef::from(&sender).set_tcp_user_timeout(Some(Duration::from_millis(300))).expect("settable");
+        let peer = sender.peer_addr().expect("connected");
+        let outcome = drain(&[sender], &Control::default(), peer, Duration::from_secs(30));
+        let Err(ProbeError::Socket { error, .. }) = outcome else { panic!("{outcome:?}") };
+        assert_eq!(error.kind(), io::ErrorKind::TimedOut, "{error}");
+    }
 }
