@@ -1,15 +1,15 @@
 //! Files of users, who may change them while they are read.
 
 use std::{
-    fs::{self, File, OpenOptions},
+    fs::{self, File, Metadata, OpenOptions},
     io::{self, Read},
-    os::unix::fs::{MetadataExt, OpenOptionsExt},
+    os::unix::fs::{FileTypeExt, MetadataExt, OpenOptionsExt},
     panic::resume_unwind,
     path::Path,
     thread,
 };
 
-use crate::privilege;
+use crate::{error::invalid, privilege};
 
 /// The content of a regular file; `None` of anything else, and of a file of more than `most` bytes. Nothing is waited for.
 pub fn read_regular(path: &Path, most: u64) -> io::Result<Option<Vec<u8>>> {
@@ -36,6 +36,77 @@ fn open(path: &Path, flags: i32) -> io::Result<Option<(File, u64)>> {
     let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
     let about = file.metadata()?;
     Ok(about.is_file().then_some((file, about.len())))
+}
+
+/// A regular file of root or of this process's user, under its own name and of at most `most` bytes, open for reading. Nothing
+/// is waited for.
+///
+/// # Errors
+/// Another file is refused, with what it is and what to do.
+pub fn open_trusted(path: &Path, most: u64) -> io::Result<File> {
+    // Opening a device may already do something.
+    trusted(&fs::symlink_metadata(path)?, most)?;
+    let file = open_here(path, libc::O_NONBLOCK | libc::O_NOCTTY)?;
+    trusted(&file.metadata()?, most)?;
+    Ok(file)
+}
+
+/// A folder of root or of this process's user, under its own name, open for reading.
+///
+/// # Errors
+/// Another one is refused, with what it is and what to do.
+pub fn open_trusted_folder(path: &Path) -> io::Result<File> {
+    let refused = |what: String| refused(&what, "a folder of root, or of the user of this process,");
+    let about = fs::symlink_metadata(path)?;
+    if !about.is_dir() {
+        return Err(refused(kind(&about).to_owned()));
+    }
+    let folder = open_here(path, libc::O_DIRECTORY)?;
+    match stranger(&folder.metadata()?) {
+        Some(user) => Err(refused(format!("a folder of user {user}"))),
+        None => Ok(folder),
+    }
+}
+
+/// Whether [`open_trusted`] accepts an open file like this.
+///
+/// # Errors
+/// The same.
+pub fn trusted(about: &Metadata, most: u64) -> io::Result<()> {
+    let mib = |bytes: u64| bytes >> 20;
+    let what = match stranger(about) {
+        _ if !about.is_file() => kind(about).to_owned(),
+        Some(user) => format!("a file of user {user}"),
+        None if about.len() > most => format!("a file of {} MiB", mib(about.len())),
+        None => return Ok(()),
+    };
+    let only = format!("a regular file of root, or of the user of this process, of at most {} MiB", mib(most));
+    Err(refused(&what, &only))
+}
+
+fn refused(what: &str, only: &str) -> io::Error {
+    invalid(&format!("it is {what}, and only {only} is accepted; look who made it, then move it away"))
+}
+
+fn open_here(path: &Path, flags: i32) -> io::Result<File> {
+    OpenOptions::new().read(true).custom_flags(flags | libc::O_NOFOLLOW).open(path)
+}
+
+/// The owner, where it is neither root nor the user of this process.
+fn stranger(about: &Metadata) -> Option<u32> {
+    Some(about.uid()).filter(|user| ![0, privilege::effective().0].contains(user))
+}
+
+fn kind(about: &Metadata) -> &'static str {
+    let kind = about.file_type();
+    match () {
+        () if kind.is_symlink() => "a link",
+        () if kind.is_dir() => "a folder",
+        () if kind.is_fifo() => "a FIFO",
+        () if kind.is_socket() => "a socket",
+        () if kind.is_file() => "a file",
+        () => "a device",
+    }
 }
 
 /// [`read_regular`] with the rights of the user of sudo, whatever this thread may read.

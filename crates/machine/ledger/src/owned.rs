@@ -8,7 +8,11 @@ use std::{
     sync::Arc,
 };
 
-use kernel::{lock::FileLock, namespace, sysctl};
+use kernel::{
+    file::{open_trusted, open_trusted_folder, trusted},
+    lock::FileLock,
+    namespace, sysctl,
+};
 use model::{
     Change,
     change::{LeftAlone, MovedNic, Namespace},
@@ -21,6 +25,9 @@ use crate::{
     kinds::Prepared,
     machine::{Machine, ThisMachine},
 };
+
+/// No ledger is longer, in bytes: a change takes some thousand at most.
+const LONGEST: u64 = 256 << 20;
 
 /// The changes of one owner, locked against others. Dropping it undoes nothing: the next cleanup does.
 #[derive(Debug)]
@@ -40,13 +47,13 @@ impl Ledger {
     }
 
     pub(crate) fn open_on(machine: Arc<dyn Machine>, dir: &Path, owner: &str) -> Result<Self, Error> {
-        DirBuilder::new().recursive(true).mode(0o755).create(dir).map_err(failed("make", dir))?;
+        DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed("make", dir))?;
         let ledger = Self::load(machine, dir, owner)?;
         if ledger.contents.stands() {
             return Err(Error::Standing(owner.to_owned()));
         }
         // A new file's name is safe on disk only after its directory is synced.
-        File::open(dir).and_then(|dir| dir.sync_all()).map_err(failed("sync", dir))?;
+        open_trusted_folder(dir).and_then(|dir| dir.sync_all()).map_err(failed("sync", dir))?;
         Ok(ledger)
     }
 
@@ -56,7 +63,7 @@ impl Ledger {
     }
 
     pub(crate) fn reopen_on(machine: Arc<dyn Machine>, dir: &Path, owner: &str) -> Result<Self, Error> {
-        if !path(dir, owner)?.exists() {
+        if fs::symlink_metadata(path(dir, owner)?).is_err() {
             return Err(Error::Nothing { owner: owner.to_owned(), dir: dir.to_owned() });
         }
         Self::load(machine, dir, owner)
@@ -65,8 +72,12 @@ impl Ledger {
     fn load(machine: Arc<dyn Machine>, dir: &Path, owner: &str) -> Result<Self, Error> {
         let path = path(dir, owner)?;
         // Locked only for this moment: otherwise a cleanup could lock a new file before its owner does.
-        let directory = File::open(dir).map_err(failed("open", dir))?;
+        let directory = open_trusted_folder(dir).map_err(failed("open", dir))?;
         directory.lock().map_err(failed("lock", dir))?;
+        match open_trusted(&path, LONGEST) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed("open", &path)(error)),
+            Ok(_) | Err(_) => {}
+        }
         let lock = FileLock::try_lock(&path).map_err(Error::Lock)?.ok_or_else(|| Error::InUse(owner.to_owned()))?;
         let boot_id = boot_id()?;
         let contents = read(lock.file(), &path, &boot_id)?;
@@ -258,15 +269,19 @@ fn still_away(change: Change) -> Option<MovedNic> {
 /// Reads a ledger without locking it; `None` if its owner has just removed it.
 pub(crate) fn read_unlocked(dir: &Path, owner: &str) -> Result<Option<Contents>, Error> {
     let path = path(dir, owner)?;
-    match File::open(&path) {
+    match open_trusted(&path, LONGEST) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         file => read(&file.map_err(failed("open", &path))?, &path, &boot_id()?).map(Some),
     }
 }
 
-fn read(mut file: &File, path: &Path, boot_id: &str) -> Result<Contents, Error> {
+fn read(file: &File, path: &Path, boot_id: &str) -> Result<Contents, Error> {
     let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes).map_err(failed("read", path))?;
+    let mut read = || {
+        trusted(&file.metadata()?, LONGEST)?;
+        file.take(LONGEST).read_to_end(&mut bytes)
+    };
+    read().map_err(failed("read", path))?;
     Ok(Contents::parse(&bytes, boot_id))
 }
 

@@ -2,6 +2,7 @@
 
 use std::{ffi::OsStr, fmt, fs, io, path::Path, sync::Arc};
 
+use kernel::file::open_trusted_folder;
 use model::Change;
 use serde::de::DeserializeOwned;
 
@@ -99,7 +100,7 @@ fn abandoned(machine: &Arc<dyn Machine>, dir: &Path, owner: &str) -> Result<Opti
 }
 
 fn owners(dir: &Path) -> Result<Vec<String>, Error> {
-    let entries = match fs::read_dir(dir) {
+    let entries = match open_trusted_folder(dir).and_then(|_| fs::read_dir(dir)) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
         entries => entries.map_err(failed("read", dir))?,
     };

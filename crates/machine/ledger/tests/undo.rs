@@ -1,6 +1,14 @@
 //! Changes made and undone on the real kernel. Needs root, and fails without.
 
-use std::{fs, path::Path, process::Command};
+use std::{
+    fs::{self, File},
+    os::unix::{
+        fs::{PermissionsExt, chown, symlink},
+        net::UnixListener,
+    },
+    path::Path,
+    process::Command,
+};
 
 use kernel::{interface, link, namespace, sysctl};
 use model::{Change, LinkEnd, Mtu, change};
@@ -359,6 +367,58 @@ fn all_is_undone_also_where_there_is_no_room_to_say_so() {
     let is_clean = bench.is_clean();
     assert!(mount(&["umount"]).success());
     assert!(is_clean);
+}
+
+/// All ways to a ledger of this folder, with what they are refused by.
+fn refused(dir: &Path) -> [String; 5] {
+    [
+        Ledger::open(dir, "owner").map(drop).expect_err("refused").to_string(),
+        Ledger::reopen(dir, "owner").map(drop).expect_err("refused").to_string(),
+        kept::<String>(dir).expect_err("refused").to_string(),
+        stale(dir).expect_err("refused").to_string(),
+        undo_stale(dir).expect_err("refused").to_string(),
+    ]
+}
+
+#[test]
+fn what_is_no_file_of_ours_is_named_and_neither_read_nor_waited_for() {
+    let bench = Bench::new("trust");
+    let path = bench.dir().join("owner.jsonl");
+    let make = |what: &str| match what {
+        "a FIFO" => assert!(Command::new("mkfifo").arg(&path).status().expect("coreutils").success()),
+        "a link" => symlink("/dev/zero", &path).expect("a link"),
+        "a socket" => drop(UnixListener::bind(&path).expect("a socket")),
+        "a file of 1024 MiB" => File::create(&path).and_then(|file| file.set_len(1 << 30)).expect("a sparse file"),
+        _ => File::create(&path).and_then(|_| chown(&path, Some(65_534), None)).expect("this test needs root"),
+    };
+    for what in ["a FIFO", "a link", "a socket", "a file of 1024 MiB", "a file of user 65534"] {
+        make(what);
+        for error in refused(bench.dir()) {
+            let named = error.contains(&format!("open {}: it is {what}, and only a regular", path.display()));
+            assert!(named && error.contains("then move it away"), "{error}");
+        }
+        assert!(fs::symlink_metadata(&path).is_ok(), "it stays");
+        fs::remove_file(&path).expect("ours");
+    }
+    fs::create_dir(&path).expect("a folder");
+    assert!(refused(bench.dir()).iter().all(|error| error.contains("it is a folder")));
+}
+
+#[test]
+fn the_folder_of_ledgers_is_roots_alone() {
+    let bench = Bench::new("folder");
+    let (above, real, link) = (bench.dir().join("above"), bench.dir().join("above/real"), bench.dir().join("link"));
+    drop(Ledger::open(&real, "owner").expect("a new ledger"));
+    for folder in [&above, &real] {
+        assert_eq!(fs::metadata(folder).expect("made").permissions().mode() & 0o777, 0o700);
+    }
+    fs::write(real.join("owner.jsonl"), "").expect("ours");
+    symlink(&real, &link).expect("a link");
+    for error in refused(&link) {
+        assert!(error.contains(&format!("{}: it is a link, and only a folder", link.display())), "{error}");
+    }
+    chown(&real, Some(65_534), None).expect("this test needs root");
+    assert!(refused(&real).iter().all(|error| error.contains("it is a folder of user 65534")));
 }
 
 #[test]
