@@ -84,6 +84,8 @@ impl Place {
 
 fn act(cli: Cli) -> anyhow::Result<Exit> {
     let common = cli.common;
+    // An unknown user has nobody's rights.
+    privilege::sudo_user()?;
     if cli.command.keeps_files() {
         privilege::reach_files_as_sudo_user()?;
     }

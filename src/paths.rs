@@ -92,7 +92,7 @@ fn write_new(path: &Path, content: &[u8]) -> io::Result<()> {
 }
 
 fn data() -> anyhow::Result<PathBuf> {
-    if let Some(user) = privilege::sudo_user() {
+    if let Some(user) = privilege::sudo_user()? {
         return Ok(user.home.join(".local/share/wireproof"));
     }
     let set = |name: &str| env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());

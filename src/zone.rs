@@ -33,7 +33,7 @@ pub(crate) fn named(name: &str) -> Result<TimeZone, Words> {
 /// The time zone of the calling user, also through sudo: as TZ says, else that of the machine. UTC where neither can be read.
 pub(crate) fn of_caller() -> TimeZone {
     // sudo may be told to pass on nothing.
-    let through_sudo = || privilege::sudo_user().and_then(|_| privilege::callers_variable("TZ"));
+    let through_sudo = || privilege::sudo_user().ok().flatten().and_then(|_| privilege::callers_variable("TZ"));
     let unset = env::var_os("TZ").is_none();
     match through_sudo().filter(|_| unset) {
         Some(value) => value.to_str().and_then(from_variable),

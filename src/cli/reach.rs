@@ -25,7 +25,8 @@ impl Reach {
 }
 
 fn caller() -> Option<Caller> {
-    let user = privilege::sudo_user()?;
+    // An unknown one is refused before any command.
+    let user = privilege::sudo_user().ok().flatten()?;
     let own = [("HOME", user.home.into_os_string()), ("USER", user.name.clone().into()), ("LOGNAME", user.name.into())];
     let agent = privilege::callers_variable("SSH_AUTH_SOCK").map(|socket| ("SSH_AUTH_SOCK", socket));
     let environment = own.into_iter().chain(agent).map(|(name, value): (&str, OsString)| (name.to_owned(), value));

@@ -56,6 +56,17 @@ fn reports_and_store_belong_to_the_caller_and_lead_root_nowhere() {
 }
 
 #[test]
+fn an_unknown_user_of_sudo_has_no_rights_of_root() {
+    let desk = Desk::new();
+    for forged in ["0x", "-1", "4294967288"] {
+        let mut command = desk.command(&["runs"]);
+        command.envs([("SUDO_UID", forged), ("SUDO_GID", "0"), ("SUDO_USER", "root\nroot")]);
+        done(command.stdin(Stdio::null()).output().unwrap()).fails(1, &["SUDO_UID", "use sudo"]);
+        assert!(!desk.path("runs.db").exists());
+    }
+}
+
+#[test]
 fn a_report_is_written_and_set_with_the_rights_of_the_caller() {
     let desk = Desk::new();
     belongs_to_caller(&desk);

@@ -3,7 +3,7 @@
 use std::{
     env,
     ffi::{CStr, CString, OsStr, OsString},
-    fs, io, iter,
+    fmt, fs, io, iter,
     os::unix::{
         ffi::OsStrExt,
         process::{self, CommandExt},
@@ -64,13 +64,39 @@ pub fn effective() -> (u32, u32) {
 }
 
 /// The user of sudo, if this process is root by sudo.
-pub fn sudo_user() -> Option<User> {
-    let number = |name| env::var(name).ok()?.parse().ok();
-    let (uid, gid) = (number("SUDO_UID")?, number("SUDO_GID")?);
-    let name = env::var("SUDO_USER").ok()?;
-    (geteuid().is_root() && uid != 0).then_some(())?;
-    let Entry { login, home } = entry(uid)?;
-    Some(User { name, uid, gid, groups: groups(&login, gid), home })
+///
+/// # Errors
+/// The variables of sudo say no user of this machine. Root's rights do not take the place of those of an unknown user.
+pub fn sudo_user() -> Result<Option<User>> {
+    if geteuid().is_root() { caller(|name| env::var_os(name)) } else { Ok(None) }
+}
+
+/// The user that variables of sudo say by number. Name, groups and home are those of the user database.
+fn caller(variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<User>> {
+    let number = |name: &str| variable(name).map(|value| number(name, &value)).transpose();
+    let Some(uid) = number("SUDO_UID")?.filter(|uid| *uid != 0) else { return Ok(None) };
+    let Some(Entry { login, gid, home }) = entry(uid) else {
+        return refused("SUDO_UID", format_args!("{uid} is no user of this machine"));
+    };
+    let groups = groups(&login, gid);
+    let name = login.to_string_lossy().into_owned();
+    match number("SUDO_GID")? {
+        Some(other) if !groups.contains(&Gid::from_raw(other)) => {
+            refused("SUDO_GID", format_args!("{other} is no group of user {name}"))
+        }
+        gid_of_sudo => Ok(Some(User { name, uid, gid: gid_of_sudo.unwrap_or(gid), groups, home })),
+    }
+}
+
+fn number(name: &str, value: &OsStr) -> Result<u32> {
+    let digits = value.to_str().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+    // The largest number stands for none (setfsuid(2)).
+    let number = digits.and_then(|text| text.parse().ok()).filter(|number| *number != u32::MAX);
+    number.map_or_else(|| refused(name, format_args!("{value:?} is no number of a user or group")), Ok)
+}
+
+fn refused<T>(variable: &str, why: fmt::Arguments<'_>) -> Result<T> {
+    Err(invalid(&format!("{why}; use sudo, or unset it for root itself"))).on("getenv", variable)
 }
 
 /// An environment variable that sudo does not pass on: ours, or that of the nearest ancestor that has it.
@@ -92,7 +118,7 @@ fn variable_of(pid: u32, name: &str) -> Option<OsString> {
 /// Lets this thread, and those it starts, access files as the user of sudo: new files belong to that user, and that
 /// user's symbolic links grant no further access. Executed programs are root again. No effect without sudo.
 pub fn reach_files_as_sudo_user() -> Result<()> {
-    let Some(user) = sudo_user() else { return Ok(()) };
+    let Some(user) = sudo_user()? else { return Ok(()) };
     // Root's groups reach files of root.
     set_thread_groups(&user.groups).on("setgroups", format_args!("user {}", user.name))?;
     // SAFETY: plain system calls of this thread only; the group comes first, because afterwards it cannot be changed.
@@ -141,9 +167,18 @@ pub fn give_up_unused() -> Result<()> {
     set_capabilities(None, sets).on("capset", "this process")
 }
 
-/// Has a program run as the user of sudo, with that user's groups alone. No effect without sudo.
+/// Has a program run as the user of sudo, with that user's groups alone. No effect without sudo. For an unknown user it does
+/// not start.
 pub fn run_as_sudo_user(command: &mut Command) {
-    let Some(user) = sudo_user() else { return };
+    let user = match sudo_user() {
+        Ok(Some(user)) => user,
+        Ok(None) => return,
+        Err(_) => {
+            // SAFETY: the closure makes no call and does not allocate.
+            unsafe { command.pre_exec(|| Err(io::Error::from_raw_os_error(libc::EPERM))) };
+            return;
+        }
+    };
     let (uid, gid) = (Uid::from_raw(user.uid), Gid::from_raw(user.gid));
     let change = move || -> io::Result<()> {
         set_thread_groups(&user.groups)?;
@@ -157,6 +192,7 @@ pub fn run_as_sudo_user(command: &mut Command) {
 /// A user's entry in the user database.
 struct Entry {
     login: CString,
+    gid: u32,
     home: PathBuf,
 }
 
@@ -203,7 +239,8 @@ fn entry_within(uid: u32, buffer: &mut [u8]) -> io::Result<Option<Entry>> {
     }
     // SAFETY: the entry was found, so both are NUL-terminated strings within the buffer.
     let (login, home) = unsafe { (CStr::from_ptr(entry.pw_name), CStr::from_ptr(entry.pw_dir)) };
-    Ok(Some(Entry { login: login.to_owned(), home: OsStr::from_bytes(home.to_bytes()).into() }))
+    let gid = entry.pw_gid;
+    Ok(Some(Entry { login: login.to_owned(), gid, home: OsStr::from_bytes(home.to_bytes()).into() }))
 }
 
 #[cfg(test)]
@@ -225,6 +262,34 @@ mod tests {
         assert_eq!(variable_of(own, "PAT"), None);
         assert_eq!(parent(own), Some(process::parent_id()));
         assert_eq!(callers_variable("WIREPROOF_NO_SUCH_VARIABLE"), None);
+    }
+
+    #[test]
+    fn the_caller_is_a_user_of_this_machine_by_number() {
+        let caller = |uid: &str, gid: Option<&str>| {
+            caller(|name| match name {
+                "SUDO_UID" => Some(uid.into()),
+                "SUDO_GID" => gid.map(OsString::from),
+                _ => Some("root\n0".into()),
+            })
+        };
+        for gid in [Some("65534"), None] {
+            let user = caller("65534", gid).expect("a user").expect("not root");
+            assert_eq!((user.name.as_str(), user.uid, user.gid), ("nobody", 65_534, 65_534));
+            assert_eq!(user.groups, [Gid::from_raw(65_534)]);
+        }
+        assert_eq!(caller("0", Some("0")).expect("root itself"), None);
+        assert_eq!(super::caller(|_| None).expect("no sudo"), None);
+        const NUMBERS: [&str; 11] =
+            ["", "0x", "0x10", "-1", "+7", " 7", "7\n", "nobody", "4294967295", "4294967296", "4294967288"];
+        for forged in NUMBERS {
+            let error = caller(forged, None).expect_err(forged).to_string();
+            assert!(error.starts_with("getenv on SUDO_UID: ") && !error.contains('\n'), "{error}");
+        }
+        for forged in ["0", "0x", "-1"] {
+            let error = caller("65534", Some(forged)).expect_err(forged).to_string();
+            assert!(error.starts_with("getenv on SUDO_GID: ") && error.ends_with("root itself"), "{error}");
+        }
     }
 
     #[test]
