@@ -4,7 +4,7 @@ use std::{
     ffi::{CStr, c_int},
     sync::{
         OnceLock,
-        atomic::{AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
     },
 };
 
@@ -33,6 +33,8 @@ static PAGE: PerProcess<Option<Control>> = unsafe { PerProcess::at(Place::Page) 
 static HOPELESS: AtomicU32 = AtomicU32::new(0);
 /// The process that received an unusable grant.
 static UNABLE: AtomicU32 = AtomicU32::new(0);
+/// Whether the launcher did not answer in time. A forked child does not wait for it again.
+static IS_SILENT: AtomicBool = AtomicBool::new(false);
 /// Time of the launcher's last refusal; 0: never.
 static REFUSED_AT: AtomicU64 = AtomicU64::new(0);
 /// Number of consecutive refusals.
@@ -67,6 +69,7 @@ fn ask() {
             REFUSED_AT.store(now(), Ordering::Relaxed);
         }
         Some(Err(NoGrant::Unusable(_))) => unable(),
+        Some(Err(NoGrant::Silent(_))) => IS_SILENT.store(true, Ordering::Relaxed),
         _ => HOPELESS.store(std::process::id(), Ordering::Relaxed),
     }
 }
@@ -87,11 +90,23 @@ pub(crate) fn page() -> Option<&'static Control> {
     if PAGE.get().is_none() {
         process::alone(|| {
             if PAGE.get().is_none() {
-                PAGE.set(NAME.get().and_then(|name| launch::page(name).ok()));
+                PAGE.set(lent());
             }
         });
     }
     PAGE.get()?.as_ref()
+}
+
+fn lent() -> Option<Control> {
+    let page = launch::page(NAME.get().filter(|_| !is_silent())?);
+    if matches!(page, Err(NoGrant::Silent(_))) {
+        IS_SILENT.store(true, Ordering::Relaxed);
+    }
+    page.ok()
+}
+
+fn is_silent() -> bool {
+    IS_SILENT.load(Ordering::Relaxed)
 }
 
 /// The kind of a UDP socket without a grant.
@@ -104,7 +119,7 @@ fn may_ask() -> bool {
 }
 
 fn is_hopeless() -> bool {
-    HOPELESS.load(Ordering::Relaxed) == std::process::id()
+    is_silent() || HOPELESS.load(Ordering::Relaxed) == std::process::id()
 }
 
 /// Whether the last refusal is old enough for another request.

@@ -39,6 +39,7 @@ fn main() {
         Ok("becomes another") => become_another(&name()),
         Ok("poor program") => poor_program(&name()),
         Ok("faulty program") => faulty_program(),
+        Ok("patient program") => patient_program(),
         Ok("complaining program") => complaining_program(&name()),
         Ok("first process") => first_process(),
         Ok("launcher") => launcher(),
@@ -57,7 +58,8 @@ fn tell_all() {
     a_fault_is_said_of_what_was_past_the_kernel();
     records_are_taken_whatever_a_program_says();
     the_first_process_of_a_namespace_accepts_its_children();
-    println!("10 stories passed");
+    a_launcher_that_is_stopped_costs_a_program_five_seconds_in_all();
+    println!("11 stories passed");
 }
 
 /// Claims the grant, takes one flow, and reports its datagrams until its input ends.
@@ -111,6 +113,18 @@ fn faulty_program() {
     std::panic::set_hook(Box::new(|_| ()));
     let planted = inside(|| panic!("planted"));
     println!("{live:?} {planted:?} {:?}", live_now(&sockets));
+}
+
+/// A socket that stays with the kernel, then one that could leave it, and how many seconds both took.
+fn patient_program() {
+    begin();
+    let tcp = std::net::TcpListener::bind(address(B, 0)).expect("an address of ours");
+    let sockets = [(); 2].map(|()| UdpSocket::bind(address(B, 0)).expect("an address of ours"));
+    let begun = Instant::now();
+    let live = [tcp.as_raw_fd(), sockets[0].as_raw_fd(), sockets[1].as_raw_fd()].map(|fd| live(fd).is_some());
+    sockets[0].send_to(b"hello", sockets[1].local_addr().expect("bound")).expect("by the kernel");
+    sockets[1].recv(&mut [0; 5]).expect("by the kernel");
+    println!("{live:?} {}", begun.elapsed().as_secs());
 }
 
 /// Records a socket, and reports the grant as unusable.
@@ -319,6 +333,20 @@ fn the_first_process_of_a_namespace_accepts_its_children() {
     command.args(["--pid", "--fork", "--mount-proc"]).arg(env::current_exe().expect("this program"));
     let output = wire.at_b(|| command.env(PART, "first process").output()).expect("util-linux");
     assert_eq!(String::from_utf8_lossy(&output.stdout), "1 claimed 6144\n", "{output:?}");
+}
+
+fn a_launcher_that_is_stopped_costs_a_program_five_seconds_in_all() {
+    let wire = Wire::up("stopped");
+    link::set_up(&wire.b, "lo").expect("it is there");
+    let mut launcher = wire.start("launcher", "");
+    let name = launcher.line();
+    let stopped = Command::new("kill").args(["-STOP", &launcher.child.id().to_string()]).status();
+    assert!(stopped.expect("coreutils").success());
+    let mut command = Command::new("/proc/self/exe");
+    command.env(PART, "patient program").env("WIREPROOF_BYPASS", name).stdout(Stdio::piped());
+    let output = wire.at_b(|| command.output()).expect("this program");
+    launcher.kill();
+    assert_eq!(String::from_utf8_lossy(&output.stdout), "[false, false, false] 5\n");
 }
 
 fn a_program_that_becomes_another_gives_it_back() {

@@ -1,6 +1,6 @@
 //! Reasons for which nothing can bypass the kernel.
 
-use std::io;
+use std::{io, time::Duration};
 
 use model::bypass::Hindrance;
 
@@ -53,6 +53,9 @@ pub enum NoGrant {
     /// The launcher's refusal, with its reason.
     #[error("{0}")]
     Refused(String),
+    /// The launcher did not answer in time, as when it is stopped.
+    #[error("the launcher did not answer for {} s", .0.as_secs())]
+    Silent(Duration),
     /// The launcher's message could not be used.
     #[error("what the launcher handed over could not be used: {0}")]
     Unusable(String),

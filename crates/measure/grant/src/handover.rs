@@ -10,7 +10,7 @@ use std::{
     io::{self, IoSlice, IoSliceMut},
     mem::{MaybeUninit, size_of},
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use model::plain::one_line;
@@ -32,8 +32,8 @@ use crate::{Control, Grant, Granted, NoGrant, grant::options, high_fds::high};
 
 /// Descriptors per message; the kernel accepts 253 (`SCM_MAX_FD`).
 const MOST_DESCRIPTORS: usize = 64;
-/// Time limit of the launcher's answer. The grant is prepared in advance, unless a program has just ended.
-const PATIENCE: Duration = Duration::from_secs(5);
+/// Time limit of the launcher's whole answer. The grant is prepared in advance, unless a program has just ended.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// Longer than any answer.
 const LONGEST: usize = 64 << 10;
 
@@ -98,10 +98,13 @@ pub(crate) fn lend(program: &impl AsFd, page: &Control) -> io::Result<()> {
     send(program, b"sockets", &[file(page)?])
 }
 
-/// Receives that page.
-pub(crate) fn borrow(connection: &impl AsFd) -> io::Result<Control> {
-    let page = receive(connection)?.1.into_iter().next();
-    Control::open(page.ok_or_else(|| io::Error::other("the launcher lends no page"))?)
+/// Requests that page of the launcher with this name.
+pub(crate) fn borrow(name: &[u8]) -> Result<Control, NoGrant> {
+    let until = Instant::now() + PATIENCE;
+    let connection = connected(name).map_err(no_launcher)?;
+    let page = receive_until(&connection, until).map_err(unusable)?.1.into_iter().next();
+    let page = page.ok_or_else(|| NoGrant::Unusable("the launcher lends no page".to_owned()))?;
+    Control::open(page).map_err(unusable)
 }
 
 fn file(page: &Control) -> io::Result<BorrowedFd<'_>> {
@@ -116,13 +119,28 @@ fn file(page: &Control) -> io::Result<BorrowedFd<'_>> {
 /// # Errors
 /// The reason for having no grant. If the grant is unusable, the launcher is informed.
 pub fn claim(name: &str) -> Result<Grant, NoGrant> {
-    let connection = high(connected(name.as_bytes()).map_err(NoGrant::NoLauncher)?);
-    let taken = take(&connection);
-    if let Err(NoGrant::Unusable(why)) = &taken {
-        // If this fails, the launcher has ended.
+    let until = Instant::now() + PATIENCE;
+    let connection = high(connected(name.as_bytes()).map_err(no_launcher)?);
+    let taken = take(&connection, until);
+    if let Err(why @ (NoGrant::Unusable(_) | NoGrant::Silent(_))) = &taken {
+        let why = if let NoGrant::Unusable(why) = why { why } else { &why.to_string() };
+        // If this fails, the launcher has ended. One that was stopped reads it later.
         let _ = send(&connection, why.as_bytes(), &[]);
     }
     taken.map(|grant| Grant { claim: Some(connection), ..grant })
+}
+
+fn no_launcher(error: io::Error) -> NoGrant {
+    if is_late(&error) { NoGrant::Silent(PATIENCE) } else { NoGrant::NoLauncher(error) }
+}
+
+fn unusable(error: io::Error) -> NoGrant {
+    if is_late(&error) { NoGrant::Silent(PATIENCE) } else { NoGrant::Unusable(error.to_string()) }
+}
+
+/// Whether time has run out.
+pub(crate) fn is_late(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
 }
 
 /// The problem of an ended program with its grant.
@@ -134,32 +152,32 @@ pub(crate) fn complaint(connection: &impl AsFd) -> Option<String> {
     (length > 0).then(|| one_line(&String::from_utf8_lossy(&words[..length])))
 }
 
-fn take(connection: &OwnedFd) -> Result<Grant, NoGrant> {
-    let unusable = |error: &dyn std::fmt::Display| NoGrant::Unusable(error.to_string());
-    let (words, descriptors) = receive(connection).map_err(|error| unusable(&error))?;
-    let description = match serde_json::from_slice(&words).map_err(|error| unusable(&error))? {
+fn take(connection: &OwnedFd, until: Instant) -> Result<Grant, NoGrant> {
+    let other = |error: &dyn std::fmt::Display| NoGrant::Unusable(error.to_string());
+    let (words, descriptors) = receive_until(connection, until).map_err(unusable)?;
+    let description = match serde_json::from_slice(&words).map_err(|error| other(&error))? {
         Answer::Refused(why) => return Err(NoGrant::Refused(why)),
         Answer::Granted(description) => description,
     };
     let three: Result<[OwnedFd; 3], _> = descriptors.try_into();
-    let [control, umem, table] = three.map_err(|_| unusable(&"descriptors are missing"))?;
-    let control = Control::open(control).map_err(|error| unusable(&error))?;
-    let flows = FlowTable::map(&table).map_err(|error| unusable(&error))?;
+    let [control, umem, table] = three.map_err(|_| other(&"descriptors are missing"))?;
+    let control = Control::open(control).map_err(|error| other(&error))?;
+    let flows = FlowTable::map(&table).map_err(|error| other(&error))?;
     let size = [FrameSize::Half, FrameSize::Page].into_iter().find(|size| size.bytes() == description.frame_size);
-    let size = size.ok_or_else(|| unusable(&"frames of an unknown size"))?;
+    let size = size.ok_or_else(|| other(&"frames of an unknown size"))?;
     let (umem, frames) =
-        Umem::adopt(umem, description.frames, size, 0..description.free).map_err(|error| unusable(&error))?;
+        Umem::adopt(umem, description.frames, size, 0..description.free).map_err(|error| other(&error))?;
     let mut sockets = Vec::new();
     let wanted: u32 = description.interfaces.iter().map(|it| it.queues).sum();
     while sockets.len() < wanted as usize {
-        sockets.extend(receive(connection).map_err(|error| unusable(&error))?.1);
+        sockets.extend(receive_until(connection, until).map_err(unusable)?.1);
     }
     let mut sockets = sockets.into_iter();
     let mut interfaces = Vec::new();
     for it in description.interfaces {
         let adopt = |(queue, fd)| Socket::adopt(&umem, &options(&it.name, queue, description.ring), fd);
         let queues = (0..it.queues).zip(sockets.by_ref()).map(adopt).collect::<Result<_, _>>();
-        let queues = queues.map_err(|error| unusable(&error))?;
+        let queues = queues.map_err(|error| other(&error))?;
         let Interface { name, index, mac, mtu, partial_checksums, .. } = it;
         interfaces.push(Granted { name, index, mac, mtu, partial_checksums, queues });
     }
@@ -222,18 +240,42 @@ pub(crate) fn send_pieces(to: &impl AsFd, pieces: &[IoSlice<'_>], descriptors: &
     Ok(())
 }
 
+/// Receives a message of the launcher until this time: however many messages and signals come, they take no longer together.
+fn receive_until(from: &impl AsFd, until: Instant) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+    loop {
+        wait_until(from, until)?;
+        match receive_once(from) {
+            Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
+            came => return came,
+        }
+    }
+}
+
+/// Has the next wait for a message end at this time.
+pub(crate) fn wait_until(connection: &impl AsFd, until: Instant) -> io::Result<()> {
+    let left = until.saturating_duration_since(Instant::now());
+    if left.is_zero() {
+        return Err(io::ErrorKind::TimedOut.into());
+    }
+    // 0 would be no limit, and less than a microsecond is 0.
+    Ok(set_socket_timeout(connection, Timeout::Recv, Some(left.max(Duration::from_millis(1))))?)
+}
+
 /// Receives a message, with its descriptors.
 pub(crate) fn receive(from: &impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+    loop {
+        match receive_once(from) {
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            came => return came,
+        }
+    }
+}
+
+fn receive_once(from: &impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
     let mut space = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(MOST_DESCRIPTORS))];
     let mut control = RecvAncillaryBuffer::new(&mut space);
     let mut words = vec![0; LONGEST];
-    let came = loop {
-        // A signal may interrupt it.
-        match recvmsg(from, &mut [IoSliceMut::new(&mut words)], &mut control, RecvFlags::CMSG_CLOEXEC) {
-            Err(rustix::io::Errno::INTR) => {}
-            came => break came?,
-        }
-    };
+    let came = recvmsg(from, &mut [IoSliceMut::new(&mut words)], &mut control, RecvFlags::CMSG_CLOEXEC)?;
     if came.bytes == 0 {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the launcher has ended"));
     }
@@ -247,7 +289,7 @@ pub(crate) fn receive(from: &impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
 
 #[cfg(test)]
 mod tests {
-    use rustix::net::{bind, listen};
+    use rustix::net::{bind, listen, socketpair};
 
     use super::*;
 
@@ -281,6 +323,28 @@ mod tests {
     fn a_launcher_that_does_not_answer_is_waited_for_a_while() {
         let name = format!("wireproof-bypass-{}-silent", std::process::id());
         let _listener = listener(&name);
-        assert!(matches!(claim(&name), Err(NoGrant::Unusable(_))));
+        let begun = Instant::now();
+        let silent = claim(&name).err().expect("nobody answers");
+        assert_eq!(silent.to_string(), "the launcher did not answer for 5 s");
+        assert!((PATIENCE..PATIENCE + Duration::from_secs(1)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn a_launcher_is_waited_for_no_longer_where_it_has_begun_to_answer() {
+        let (program, launcher) =
+            socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).expect("a pair");
+        let begun = Instant::now();
+        let until = begun + Duration::from_millis(1_000);
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for _ in 0..2 {
+                    std::thread::sleep(Duration::from_millis(400));
+                    send(&launcher, b"sockets", &[]).expect("the program waits");
+                }
+            });
+            let heard = [(); 3].map(|()| receive_until(&program, until));
+            assert!(heard[0].is_ok() && heard[1].is_ok() && heard[2].as_ref().is_err_and(is_late));
+        });
+        assert!((1_000..1_400).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
     }
 }

@@ -6,6 +6,7 @@ use std::{
     io::{self, IoSlice},
     net::{SocketAddr, UdpSocket},
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    time::Instant,
 };
 
 use datagram::{Departing, Way};
@@ -15,14 +16,14 @@ use kernel::{
 };
 use rustix::{
     io::Errno,
-    net::{RecvFlags, ipproto, recv, sockopt::socket_protocol},
+    net::{RecvFlags, Shutdown, ipproto, recv, shutdown, sockopt::socket_protocol},
 };
 use serde::{Deserialize, Serialize};
 use xdp::{Injector, sender::LARGEST_FRAME};
 
 use crate::{
     Grant,
-    handover::{receive, send_pieces},
+    handover::{PATIENCE, is_late, receive, send_pieces, wait_until},
 };
 
 /// First byte of a request. The other message of a program, a complaint, is text.
@@ -50,7 +51,13 @@ pub struct Returned {
 impl Returned {
     /// Asks the launcher to deliver it to a socket of this process; returns whether it did. Nothing is allocated.
     pub fn deliver(&self, claim: BorrowedFd<'_>, socket: BorrowedFd<'_>, payload: &[u8]) -> bool {
-        self.ask(claim, socket, payload).unwrap_or(false)
+        self.ask(claim, socket, payload).unwrap_or_else(|error| {
+            if is_late(&error) {
+                // A launcher that is stopped is waited for once: this ends the claim, and the sockets are the kernel's then.
+                let _ = shutdown(claim, Shutdown::Both);
+            }
+            false
+        })
     }
 
     fn ask(&self, claim: BorrowedFd<'_>, socket: BorrowedFd<'_>, payload: &[u8]) -> io::Result<bool> {
@@ -58,8 +65,9 @@ impl Returned {
         head[0] = REQUEST;
         serde_json::to_writer(&mut head[1..], self)?;
         send_pieces(&claim, &[IoSlice::new(&head), IoSlice::new(payload)], &[socket])?;
-        let mut answer = [0];
+        let (mut answer, until) = ([0], Instant::now() + PATIENCE);
         loop {
+            wait_until(&claim, until)?;
             match recv(claim, &mut answer[..], RecvFlags::empty()) {
                 Err(Errno::INTR) => {}
                 came => return Ok(came?.0 == 1 && answer == [1]),

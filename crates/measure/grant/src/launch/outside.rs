@@ -16,8 +16,7 @@ use crate::{Control, NoGrant, control::SOCKETS, handover};
 /// # Errors
 /// If this network namespace has no such launcher, or it did not start this process.
 pub fn page(launcher: &str) -> Result<Control, NoGrant> {
-    let connection = handover::connected(&name(launcher)).map_err(NoGrant::NoLauncher)?;
-    handover::borrow(&connection).map_err(|error| NoGrant::Unusable(error.to_string()))
+    handover::borrow(&name(launcher))
 }
 
 /// Name of the socket for requests of the page.
