@@ -106,8 +106,8 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Compare { compared } => compare::compare(&compared, &common),
         Command::Baseline { action } => compare::baseline(&action, &common),
         Command::Report { options } => report::report(&options, &common),
-        Command::Resume { run, files, reach, ports, wrap } => {
-            resume::resume(&run, &files, &resume::Allowed { reach, ports, wrap: wrap.words() }, &common)
+        Command::Resume { run, bed, files, reach, ports, wrap } => {
+            resume::resume(&run, &files, &resume::Allowed { bed, reach, ports, wrap: wrap.words() }, &common)
         }
         Command::Inspect { dev } => inspect::inspect(dev.as_deref(), &common),
         Command::Doctor { cabling: true } => doctor::cabling(&common),

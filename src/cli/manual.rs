@@ -241,7 +241,14 @@ const MANUALS: [Manual; 32] = [
     ),
     manual("baseline set", PLAIN, &[("baseline set last --name \"release 1\"", "Keep a baseline under a name.")]),
     manual("baseline show", PLAIN, &[("baseline show", "List the baselines.")]),
-    manual("resume", JUDGED, &[("resume last", "Keep the finished trials of the last run, and measure the rest.")]),
+    manual(
+        "resume",
+        JUDGED,
+        &[
+            ("resume last", "Keep the finished trials of the last run, and measure the rest."),
+            ("resume last --bed ports:eth1,eth2", "The same for a run on two ports, which are named again."),
+        ],
+    ),
     manual("inspect", INSPECTED, &[("inspect --dev eth1", "Look at one network card.")]),
     manual(
         "doctor",

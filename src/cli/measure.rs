@@ -66,19 +66,19 @@ pub(crate) struct TakePorts {
 }
 
 impl TakePorts {
+    /// Names of its options.
+    pub(crate) const IN_USE: &str = "take-ports-in-use";
+    pub(crate) const UPLINK: &str = "i-know-this-is-my-uplink";
+
     /// As a bed is told.
     pub(crate) fn taking(self) -> Taking {
         Taking { in_use: self.take_ports_in_use, uplink: self.i_know_this_is_my_uplink }
     }
 
-    /// The option that a command line with these words had and this one lacks.
-    pub(crate) fn lacks(self, words: &[String]) -> Option<&'static str> {
-        let options = [
-            ("--take-ports-in-use", self.take_ports_in_use),
-            ("--i-know-this-is-my-uplink", self.i_know_this_is_my_uplink),
-        ];
-        let lacking = options.into_iter().find(|(option, said)| !said && words.iter().any(|word| word == option));
-        lacking.map(|(option, _)| option)
+    /// The permissions of a command line with these words.
+    pub(crate) fn in_words(words: &[String]) -> Taking {
+        let has = |option: &str| words.iter().any(|word| word.strip_prefix("--") == Some(option));
+        Taking { in_use: has(Self::IN_USE), uplink: has(Self::UPLINK) }
     }
 }
 

@@ -24,7 +24,7 @@ use super::{
     language,
     report::{check_pdf, tell},
     room,
-    wanted::{dut_note, words_or_bed},
+    wanted::{Privileged, dut_note, words_or_bed},
 };
 use crate::{
     cli::{Common, Format, ReportFiles},
@@ -71,7 +71,7 @@ impl<'a> Desk<'a> {
             conducted => conducted.map_err(words_or_bed)?,
         };
         progress.end();
-        self.tell(conducted)
+        self.tell(conducted, wanted)
     }
 
     /// Refuses a plan whose store or report may have no room.
@@ -81,7 +81,7 @@ impl<'a> Desk<'a> {
     }
 
     /// Writes the report, and says whatever went wrong, each thing for itself; the gravest sets the exit status.
-    fn tell(&self, conducted: Conducted<StoreError>) -> anyhow::Result<Exit> {
+    fn tell(&self, conducted: Conducted<StoreError>, wanted: &Wanted) -> anyhow::Result<Exit> {
         let mut failures: Vec<anyhow::Error> = Vec::new();
         let mut exit = Exit::Done;
         let mut resumable = None;
@@ -99,7 +99,7 @@ impl<'a> Desk<'a> {
                         }
                     }
                 }
-                resumable = (kept.is_ok() && can_go_on(&run, &ending)).then(|| self.resume(&run.id));
+                resumable = (kept.is_ok() && can_go_on(&run, &ending)).then(|| self.resume(&run.id, wanted));
                 match ending {
                     Ending::Complete => {}
                     Ending::Interrupted => exit = exit.and(Exit::Interrupted),
@@ -117,11 +117,15 @@ impl<'a> Desk<'a> {
         Ok(exit)
     }
 
-    /// The command line that continues a run.
-    fn resume(&self, id: &RunId) -> String {
+    /// The command line that continues a run on this bed.
+    fn resume(&self, id: &RunId, wanted: &Wanted) -> String {
         let store = self.common.store.iter().flat_map(|store| ["--store".to_owned(), store.display().to_string()]);
+        let Wanted { bed, taking, wrap, reach, .. } = wanted;
+        let privileged = Privileged { bed: bed.clone(), taking: *taking, wrap: wrap.clone() }.words();
+        let ssh = (reach.ssh != ["ssh"]).then(|| ["--ssh".to_owned(), reach.ssh.join(" ")]).into_iter().flatten();
+        let push = reach.push.then(|| "--push".to_owned());
         let words = ["wireproof", "resume", &id.0].map(str::to_owned).into_iter().chain(store);
-        ::report::command(&words.collect::<Vec<_>>())
+        ::report::command(&words.chain(privileged).chain(ssh).chain(push).collect::<Vec<_>>())
     }
 }
 

@@ -1,6 +1,6 @@
 //! The commands that measure: from words to an order.
 
-use std::{iter, path::Path};
+use std::path::Path;
 
 use bed::Wanted;
 use model::{Identity, Plan, RunId};
@@ -80,7 +80,5 @@ fn measure(mut plan: Plan, identity: Option<Identity>, options: &Measure, common
 }
 
 fn order(id: RunId, plan: Plan, identity: Option<Identity>) -> NewRun {
-    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
-    let words: Vec<String> = iter::once("wireproof".to_owned()).chain(words).collect();
-    NewRun { id, plan, command: repeat::command(&words), wireproof: agent::build(), identity }
+    NewRun { id, plan, command: repeat::command(&repeat::typed()), wireproof: agent::build(), identity }
 }

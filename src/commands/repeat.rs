@@ -45,6 +45,23 @@ pub(super) fn command(words: &[String]) -> Vec<String> {
     start.into_iter().chain(kept).collect()
 }
 
+/// The words of this command line, as they were typed.
+pub(super) fn typed() -> Vec<String> {
+    let words = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned());
+    iter::once("wireproof".to_owned()).chain(words).collect()
+}
+
+/// The same command line with these options in place of all that have one of these names.
+pub(super) fn with(words: &[String], names: &[&str], options: Vec<String>) -> Vec<String> {
+    let Some((program, rest)) = words.split_first() else { return Vec::new() };
+    let kept = parts(rest).into_iter().flat_map(|part| match part {
+        Part::Word(word) => vec![word],
+        Part::Option(name, _) if names.contains(&&*name) => vec![],
+        Part::Option(_, words) => words,
+    });
+    iter::once(program.clone()).chain(kept).chain(options).collect()
+}
+
 /// Plans, streams and captures in files of the person who measured.
 fn is_from_file(parts: &[Part]) -> bool {
     let mut words = parts.iter().filter_map(|part| match part {
@@ -132,6 +149,15 @@ mod tests {
         ] {
             assert_eq!(repeated(&format!("wireproof {line}")), format!("wireproof {expected}"));
         }
+    }
+
+    #[test]
+    fn options_take_the_place_of_those_of_their_names() {
+        let line = "wireproof --store s resume last --bed lab --wrap=x --json --ssh ssh_-F_f";
+        let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+        let options = vec!["--bed".to_owned(), "ports:a,b".to_owned()];
+        let expected = "wireproof --store s resume last --json --ssh ssh_-F_f --bed ports:a,b";
+        assert_eq!(with(&words, &["bed", "wrap"], options).join(" "), expected);
     }
 
     #[test]

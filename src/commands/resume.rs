@@ -16,7 +16,7 @@ use super::{
     beforehand::check_replays,
     desk::Desk,
     own_program, repeat,
-    wanted::{obtain_privilege, stamps},
+    wanted::{Privileged, obtain_privilege, stamps},
 };
 use crate::{
     cli::{Common, Reach, ReportFiles, TakePorts},
@@ -30,9 +30,9 @@ const FAREWELL: Duration = Duration::from_secs(10);
 /// Where network namespaces have their names.
 const NAMESPACES: &str = "/run/netns";
 
-/// Programs and ports that this command line allows. A stored run allows none: users other than root may write the
-/// store.
+/// What this command line allows. A stored run allows nothing: users other than root may write the store.
 pub(super) struct Allowed {
+    pub(super) bed: Option<BedRef>,
     pub(super) reach: Reach,
     pub(super) ports: TakePorts,
     /// The program that measuring processes are started through.
@@ -48,10 +48,9 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common:
     let run = if id.0 == "last" { desk.store().last()? } else { desk.store().load(id)? };
     // Whoever can write the store can have changed it.
     run.plan.check()?;
-    allowed.compare(&run.id, &run.bed.wrap, &run.command)?;
+    let reference = allowed.bed(&run, &repeat::typed())?;
     desk.check_room(&run.id, &run.plan, run.bed.senders().len())?;
     let _hold = desk.store().hold(&run.id)?;
-    let reference: BedRef = run.bed.name.parse()?;
     let wanted = Wanted {
         mtu: run.bed.endpoints.first().map(|end| end.mtu),
         cpus: cores(&run.bed),
@@ -74,19 +73,39 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common:
 }
 
 impl Allowed {
-    /// Whether the permitted programs and ports include those of a run with this wrapper and command line.
-    fn compare(&self, run: &RunId, wrap: &[String], command: &[String]) -> Result<(), Words> {
-        if wrap != self.wrap {
-            let how = match wrap {
-                [] => "without --wrap; leave it out".to_owned(),
-                words => format!("with --wrap {}; say so again", report::command(&[words.join(" ")])),
-            };
-            return Err(Words(format!("run {run} was begun {how}: a store is not trusted with what is executed")));
+    /// The bed of a run, if this command line, in these words, has all that the run was begun with and that a store does not decide.
+    fn bed(&self, run: &Run, typed: &[String]) -> anyhow::Result<BedRef> {
+        let taking = TakePorts::in_words(&run.command);
+        let begun = Privileged { bed: run.bed.name.parse()?, taking, wrap: run.bed.wrap.clone() };
+        let differences = self.differences(&begun);
+        if differences.is_empty() {
+            return Ok(begun.bed);
         }
-        match self.ports.lacks(command) {
-            Some(option) => Err(Words(format!("run {run} was begun with {option}; say so again to allow it"))),
-            None => Ok(()),
-        }
+        let command = report::command(&repeat::with(typed, &Privileged::OPTIONS, begun.words()));
+        Err(Words(format!(
+            "run {} was begun {}; a store decides neither what is taken or reached nor what is executed. If that is right, say so: \
+             {command}",
+            run.id,
+            differences.join(" and ")
+        ))
+        .into())
+    }
+
+    /// How the beginning of a run differs from this command line, as far as it matters: more may be permitted than was then.
+    fn differences(&self, begun: &Privileged) -> Vec<String> {
+        let here = self.ports.taking();
+        let is_other_bed = self.bed.as_ref().map_or(begun.has_bed(), |bed| *bed != begun.bed);
+        let bed = is_other_bed.then(|| format!("with --bed {}", report::command(&[begun.bed.to_string()])));
+        let flags = [
+            (begun.taking.in_use && !here.in_use, TakePorts::IN_USE),
+            (begun.taking.uplink && !here.uplink, TakePorts::UPLINK),
+        ];
+        let flags = flags.into_iter().filter(|(lacks, _)| *lacks).map(|(_, option)| format!("with --{option}"));
+        let wrap = (begun.wrap != self.wrap).then(|| match begun.wrap.as_slice() {
+            [] => "without --wrap".to_owned(),
+            words => format!("with --wrap {}", report::command(&[words.join(" ")])),
+        });
+        bed.into_iter().chain(flags).chain(wrap).collect()
     }
 }
 
@@ -121,30 +140,69 @@ mod tests {
 
     use super::*;
 
-    fn allowed(words: &[&str]) -> Allowed {
-        let cli = crate::cli::Cli::parse_from([&["wireproof", "resume"], words].concat());
-        let crate::cli::Command::Resume { reach, ports, wrap, .. } = cli.command else { panic!("resume") };
-        Allowed { reach, ports, wrap: wrap.words() }
-    }
-
-    fn compared(words: &[&str], wrap: &[&str], command: &[&str]) -> Result<(), String> {
-        let [wrap, command] =
-            [wrap, command].map(|words| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>());
-        allowed(words).compare(&RunId("r1".to_owned()), &wrap, &command).map_err(|error| error.to_string())
+    /// The outcome for a command line with these words and a stored run of this bed, wrapper and command line.
+    fn compared(words: &[&str], bed: &str, wrap: &[&str], command: &[&str]) -> Result<(), String> {
+        let strings = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+        let typed = [&["wireproof", "resume"], words].concat();
+        let cli = crate::cli::Cli::parse_from(&typed);
+        let crate::cli::Command::Resume { bed: given, reach, ports, wrap: wrapper, .. } = cli.command else {
+            panic!("resume")
+        };
+        let allowed = Allowed { bed: given, reach, ports, wrap: wrapper.words() };
+        let plan = model::Plan::parse("name = \"t\"\n[[path]]", &[]).unwrap();
+        let id = RunId("r1".to_owned());
+        let mut run = Run { id, command: strings(command), ..model::fixture::run(plan) };
+        (run.bed.name, run.bed.wrap) = (bed.to_owned(), strings(wrap));
+        let allowed = allowed.bed(&run, &strings(&typed)).map_err(|error| error.to_string())?;
+        assert_eq!(allowed.to_string(), bed);
+        Ok(())
     }
 
     #[test]
     fn what_a_store_says_is_neither_executed_nor_allowed() {
         let stored = ["sh", "-c", "id"];
-        let unsaid = compared(&[], &stored, &[]).unwrap_err();
-        assert!(unsaid.contains("with --wrap 'sh -c id'; say so again"), "{unsaid}");
-        assert!(compared(&["--wrap", "onload"], &stored, &[]).unwrap_err().contains("say so again"));
-        assert_eq!(compared(&["--wrap", "sh -c id"], &stored, &[]), Ok(()));
-        assert!(compared(&["--wrap", "onload"], &[], &[]).unwrap_err().contains("leave it out"));
+        let unsaid = compared(&["--json"], "lab", &stored, &[]).unwrap_err();
+        assert!(unsaid.contains("begun with --wrap 'sh -c id';"), "{unsaid}");
+        assert!(unsaid.ends_with("say so: wireproof resume --json --wrap 'sh -c id'"), "{unsaid}");
+        assert!(compared(&["--wrap", "onload"], "lab", &stored, &[]).unwrap_err().ends_with("--wrap 'sh -c id'"));
+        assert_eq!(compared(&["--wrap", "sh -c id"], "lab", &stored, &[]), Ok(()));
+        let without = compared(&["--wrap", "onload"], "lab", &[], &[]).unwrap_err();
+        assert!(without.contains("without --wrap") && without.ends_with("wireproof resume"), "{without}");
+        assert!(compared(&["--wrap", "sh -c id"], "lab", &["sh", "-c id"], &[]).is_err(), "other words");
         for option in ["--take-ports-in-use", "--i-know-this-is-my-uplink"] {
             let command = ["wireproof", "verify", option];
-            assert!(compared(&[], &[], &command).unwrap_err().contains(option));
-            assert_eq!(compared(&[option], &[], &command), Ok(()));
+            assert!(compared(&[], "lab", &[], &command).unwrap_err().ends_with(&format!("wireproof resume {option}")));
+            assert_eq!(compared(&[option], "lab", &[], &command), Ok(()));
+            assert_eq!(compared(&[option], "lab", &[], &[]), Ok(()), "more than then");
         }
+    }
+
+    #[test]
+    fn what_a_store_says_is_neither_taken_nor_reached() {
+        for lab in ["lab", "lab:senders=2", "lab:bridge", "lab:router"] {
+            assert_eq!(compared(&[], lab, &[], &[]), Ok(()), "{lab} is made of nothing that is there");
+            assert_eq!(compared(&["--bed", lab], lab, &[], &[]), Ok(()));
+        }
+        for bed in ["ports:eth1,eth2", "hosts:ssh://me@far?dev=eth1", "kept", "ports:eth1,eth2,dut=ssh://far"] {
+            let unsaid = compared(&["r1"], bed, &[], &[]).unwrap_err();
+            let word = report::command(&[bed.to_owned()]);
+            assert!(unsaid.contains(&format!("begun with --bed {word};")), "{unsaid}");
+            assert!(unsaid.ends_with(&format!("wireproof resume r1 --bed {word}")), "{unsaid}");
+            for other in ["lab", "ports:eth1,eth3", "other"] {
+                assert_eq!(compared(&["r1", "--bed", other], bed, &[], &[]), Err(unsaid.clone()), "{other}");
+            }
+            assert_eq!(compared(&["--bed", bed], bed, &[], &[]), Ok(()));
+        }
+        let lab = compared(&["--bed", "ports:eth1,eth2"], "lab", &[], &[]).unwrap_err();
+        assert!(lab.contains("begun with --bed lab;") && lab.ends_with("say so: wireproof resume"), "{lab}");
+        let all = ["wireproof", "verify", "--take-ports-in-use"];
+        let all = compared(&[], "ports:eth1,eth2", &["onload"], &all).unwrap_err();
+        assert!(
+            all.contains("with --bed ports:eth1,eth2 and with --take-ports-in-use and with --wrap onload;"),
+            "{all}"
+        );
+        let whole = "wireproof resume --bed ports:eth1,eth2 --take-ports-in-use --wrap onload";
+        assert!(all.ends_with(whole), "{all}");
+        assert!(compared(&[], "rack:7", &[], &[]).unwrap_err().contains("no bed \"rack:7\""));
     }
 }

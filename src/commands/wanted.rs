@@ -1,16 +1,45 @@
 //! From options to the bed that they ask for, and the rights that it takes.
 
 use anyhow::Context;
-use bed::{BedError, BedRef, Rights, Wanted};
+use bed::{BedError, BedRef, Rights, Taking, Wanted};
 use kernel::{privilege, user_namespace};
 use model::{Plan, Privilege};
 use report::{Lang, Notice};
 
 use super::{own_program, tell};
 use crate::{
-    cli::{Common, Measure},
+    cli::{Common, Measure, TakePorts},
     exit::{NeedsRoot, Words},
 };
+
+/// What the command line alone decides: what exists and is taken or reached, and what is executed. A store decides neither, because
+/// users other than root may write it.
+#[derive(Debug)]
+pub(super) struct Privileged {
+    pub(super) bed: BedRef,
+    pub(super) taking: Taking,
+    /// The program that measuring processes are started through.
+    pub(super) wrap: Vec<String>,
+}
+
+impl Privileged {
+    /// Names of its options.
+    pub(super) const OPTIONS: [&str; 4] = ["bed", TakePorts::IN_USE, TakePorts::UPLINK, "wrap"];
+
+    /// Whether the bed concerns anything that it does not make itself.
+    pub(super) fn has_bed(&self) -> bool {
+        self.bed.rights() != Rights::NamespaceRoot
+    }
+
+    /// Its options, as they are typed.
+    pub(super) fn words(&self) -> Vec<String> {
+        let bed = self.has_bed().then(|| ["--bed".to_owned(), self.bed.to_string()]);
+        let flags = [(self.taking.in_use, TakePorts::IN_USE), (self.taking.uplink, TakePorts::UPLINK)];
+        let flags = flags.into_iter().filter(|(given, _)| *given).map(|(_, option)| format!("--{option}"));
+        let wrap = (!self.wrap.is_empty()).then(|| ["--wrap".to_owned(), self.wrap.join(" ")]);
+        bed.into_iter().flatten().chain(flags).chain(wrap.into_iter().flatten()).collect()
+    }
+}
 
 /// Whether some of its messages are stamped on their way.
 pub(super) fn stamps(plan: &Plan) -> bool {

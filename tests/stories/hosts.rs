@@ -303,11 +303,20 @@ fn a_cut_connection_keeps_the_trials_and_undoes_both_ends() {
     let run = story.under_way(30);
     let cut = Instant::now();
     story.host.connections().into_iter().for_each(|pid| signal(pid, "-KILL"));
-    assert_kept(&story, run, &["agent at endpoint b on far-host", "ended unexpectedly", "far-host undoes by itself"]);
+    let bed = format!("hosts:ssh://root@{ADDRESS}?{WIRE}");
+    let continued = format!("--bed '{bed}' --ssh '{}'", story.host.ssh());
+    assert_kept(
+        &story,
+        run,
+        &["agent at endpoint b on far-host", "ended unexpectedly", "far-host undoes by itself", &continued],
+    );
     story.assert_same();
     assert!(cut.elapsed() < Duration::from_secs(20), "{:?}", cut.elapsed());
 
-    let words = ["resume", "last", "--json", "--ssh", &story.host.ssh()];
+    let ssh = story.host.ssh();
+    let unsaid = done(story.host.program(&story.desk, &["resume", "last", "--ssh", &ssh]).output().unwrap());
+    unsaid.fails(2, &[&format!("was begun with --bed '{bed}';")]);
+    let words = ["resume", "last", "--json", "--ssh", &ssh, "--bed", &bed];
     let resumed = done(story.host.program(&story.desk, &words).output().unwrap());
     assert_eq!(resumed.status, 0, "{}", resumed.err);
     assert_eq!(resumed.json()["trials"].as_array().unwrap().len(), 30);

@@ -100,7 +100,10 @@ fn a_run_whose_bed_is_gone_or_that_is_not_there_is_refused() {
     kill(run.id());
     run.wait().unwrap();
     drop(standing);
-    desk.run(&["resume"]).fails(1, &["there is no bed \"gone\""]);
+    let unsaid = desk.run(&["resume"]);
+    unsaid.fails(2, &["was begun with --bed gone;", "resume --bed gone"]);
+    assert!(!unsaid.err.contains("there is no bed"), "{}", unsaid.err);
+    desk.run(&["resume", "--bed", "gone"]).fails(1, &["there is no bed \"gone\""]);
     desk.run(&["resume", "nonsense"]).fails(1, &["there is no run \"nonsense\""]);
 }
 
