@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use model::{Doubt, Run};
+use model::{Doubt, Run, Trial};
 
 use crate::{
     lang::Lang,
@@ -63,13 +63,15 @@ pub(crate) struct Gathered {
     pub(crate) doubt: Doubt,
     /// Further cores that the same is true of, and the percentage of each.
     cores: Vec<LoadedCore>,
-    /// Numbers of the trials that carry it; empty when it is the whole run's.
-    pub(crate) trials: Vec<u32>,
+    /// Whether the run itself carries it.
+    of_run: bool,
+    /// Numbers of the trials that carry it, in order.
+    trials: Vec<u32>,
 }
 
 impl Gathered {
-    fn of(doubt: &Doubt, trials: Vec<u32>) -> Self {
-        Self { doubt: doubt.clone(), cores: vec![], trials }
+    fn of(doubt: &Doubt, trial: Option<u32>) -> Self {
+        Self { doubt: doubt.clone(), cores: vec![], of_run: trial.is_none(), trials: trial.into_iter().collect() }
     }
 
     /// Its meaning and its remedy.
@@ -84,39 +86,57 @@ impl Gathered {
         }
     }
 
+    /// Where it arose: in the whole run, in so many of its trials, or in both.
+    pub(crate) fn place(&self, run: &Run, t: &Texts) -> String {
+        let key = match (self.of_run, self.trials.is_empty()) {
+            (_, true) => return t.get("doubts-run"),
+            (true, false) => "doubts-run-and-trials",
+            (false, false) => "doubts-trials",
+        };
+        let trials = ranges(&self.trials);
+        t.with(key, &[("count", &self.trials.len()), ("of", &run.trials.len()), ("trials", &trials)])
+    }
+
+    /// It arose where the other one did, too.
+    fn joins(&mut self, other: &Self) {
+        self.of_run |= other.of_run;
+        self.trials.extend(&other.trials);
+        self.trials.sort_unstable();
+        self.trials.dedup();
+    }
+
     /// Takes in a doubt about another core, if both are about such.
     fn takes_core(&mut self, other: &Self) -> bool {
-        let Doubt::OtherLoad { cpu, percent, machine } = &other.doubt else { return false };
-        let both = matches!(self.doubt, Doubt::OtherLoad { .. }) && self.trials.is_empty() == other.trials.is_empty();
-        if both {
-            self.cores.push((machine.clone(), *cpu, *percent));
-            self.trials.extend(&other.trials);
-            self.trials.sort_unstable();
-        }
-        both
+        let (Doubt::OtherLoad { .. }, Doubt::OtherLoad { cpu, percent, machine }) = (&self.doubt, &other.doubt) else {
+            return false;
+        };
+        self.cores.push((machine.clone(), *cpu, *percent));
+        self.joins(other);
+        true
     }
 }
 
 /// Every doubt of the run and its trials, each said once: those of one kind become the worst of them, and those that differ
 /// in the core only name all cores.
 pub(crate) fn gather(run: &Run) -> Vec<Gathered> {
-    let whole = run.doubts.iter().map(|doubt| Gathered::of(doubt, vec![]));
-    let mut of_trials: Vec<Gathered> = Vec::new();
-    for trial in &run.trials {
-        for doubt in &trial.doubts {
-            match of_trials.iter_mut().find_map(|known| worse(&known.doubt, doubt).map(|worse| (known, worse))) {
-                Some((known, worse)) => {
-                    known.doubt = worse;
-                    known.trials.push(trial.number);
-                }
-                None => of_trials.push(Gathered::of(doubt, vec![trial.number])),
+    let of_run = run.doubts.iter().map(|doubt| Gathered::of(doubt, None));
+    let of_trial = |trial: &Trial| -> Vec<Gathered> {
+        trial.doubts.iter().map(|doubt| Gathered::of(doubt, Some(trial.number))).collect()
+    };
+    let mut kinds: Vec<Gathered> = Vec::new();
+    for one in of_run.chain(run.trials.iter().flat_map(of_trial)) {
+        match kinds.iter_mut().find_map(|known| worse(&known.doubt, &one.doubt).map(|worse| (known, worse))) {
+            Some((known, worse)) => {
+                known.doubt = worse;
+                known.joins(&one);
             }
+            None => kinds.push(one),
         }
     }
     let mut gathered: Vec<Gathered> = Vec::new();
-    for doubt in whole.chain(of_trials) {
-        if !gathered.iter_mut().any(|known| known.takes_core(&doubt)) {
-            gathered.push(doubt);
+    for one in kinds {
+        if !gathered.iter_mut().any(|known| known.takes_core(&one)) {
+            gathered.push(one);
         }
     }
     gathered
@@ -231,14 +251,15 @@ mod tests {
 
     #[test]
     fn doubts_about_cores_name_all_of_them_at_once() {
-        let of = |cpu, trials| Gathered::of(&Doubt::OtherLoad { cpu, percent: 30.0, machine: String::new() }, trials);
-        let mut first = of(0, vec![1, 3]);
-        assert!(first.takes_core(&of(1, vec![2, 3])) && !first.takes_core(&of(2, vec![])));
-        assert!(!first.takes_core(&Gathered::of(&Doubt::Interrupted, vec![1])));
-        assert!(first.advice(Lang::En).contains("(core 0 30 %, core 1 30 %)"), "{}", first.advice(Lang::En));
-        assert_eq!(ranges(&first.trials), "1–3");
-        let mut later = of(1, vec![1]);
-        assert!(later.takes_core(&of(0, vec![2])));
+        let of = |cpu, trial| Gathered::of(&Doubt::OtherLoad { cpu, percent: 30.0, machine: String::new() }, trial);
+        let mut first = of(0, Some(1));
+        assert!(first.takes_core(&of(1, Some(3))) && first.takes_core(&of(2, Some(1))));
+        assert!(!first.takes_core(&Gathered::of(&Doubt::Interrupted, Some(1))));
+        let english = first.advice(Lang::En);
+        assert!(english.contains("(core 0 30 %, core 1 30 %, core 2 30 %)"), "{english}");
+        assert_eq!((first.trials.as_slice(), first.of_run), ([1, 3].as_slice(), false));
+        let mut later = of(1, None);
+        assert!(later.takes_core(&of(0, Some(2))) && later.of_run && later.trials == [2]);
         assert!(later.advice(Lang::Ja).contains("(コア 0 30 %、コア 1 30 %)"), "{}", later.advice(Lang::Ja));
     }
 

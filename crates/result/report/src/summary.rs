@@ -4,7 +4,7 @@ use model::{LimitOutcome, Match, ReferenceComparison, Run};
 
 use crate::{
     content,
-    doubts::{gather, ranges},
+    doubts::gather,
     lang::Lang,
     material::Material,
     outcome, probes,
@@ -33,11 +33,7 @@ pub fn summary(material: &Material<'_>, lang: Lang) -> String {
         lines.push(format!("{}:", t.get("doubts-heading")));
     }
     for doubt in doubts {
-        let place = match doubt.trials.as_slice() {
-            [] => t.get("doubts-run"),
-            trials => t.with("doubts-trials", &[("trials", &ranges(trials))]),
-        };
-        lines.push(format!("  ! {} [{place}]", doubt.advice(lang)));
+        lines.push(format!("  ! {} [{}]", doubt.advice(lang), doubt.place(run, t)));
     }
     lines.join("\n") + "\n"
 }

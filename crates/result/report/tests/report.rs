@@ -9,7 +9,7 @@ use std::{
 };
 
 use model::{
-    Assessment, Card, Delta, Environment, LimitOutcome, Measured, Plan, ReferenceComparison, Run, Source,
+    Assessment, Card, Delta, Doubt, Environment, LimitOutcome, Measured, Plan, ReferenceComparison, Run, Source,
     card::{Connector, LaneReadings, Module, ModuleReadings, Readings},
     trial::TcpSeconds,
 };
@@ -364,7 +364,8 @@ fn a_simulated_run_says_why_hardware_figures_are_not_beside_it() {
 fn simulated_verdict_doubts_and_command_are_said() {
     let (run, outcomes) = fixture::run_with_limits();
     let english = page(&run, &outcomes, Lang::En);
-    for said in ["Simulated environment", "FAIL", "INCONCLUSIVE", "up to 3.5 %", "Trials: 3, 7"] {
+    let steal = format!("2 of {} trials: 3, 7", run.trials.len());
+    for said in ["Simulated environment", "FAIL", "INCONCLUSIVE", "up to 3.5 %", &steal] {
         assert!(english.contains(said), "{said}");
     }
     assert!(english.contains("wireproof verify quick --bed lab"));
@@ -439,6 +440,29 @@ fn the_summary_has_a_row_for_each_configuration() {
     assert!(row("[Simulated environment]") && row("PASS: UDP IPv4, spin, 64 B RTT p50, at most 30.00 µs"), "{english}");
     assert!(row("Verdict: FAIL.") && row("! The hypervisor took up to 3.5 %"), "{english}");
     assert!(summary(&run, &outcomes, Lang::Ja).contains("判定: 不合格"));
+}
+
+#[test]
+fn a_doubt_of_the_run_and_of_its_trials_stands_once_with_their_count() {
+    let mut run = fixture::run();
+    let busy = |cpu, percent| Doubt::OtherLoad { cpu, percent, machine: String::new() };
+    run.doubts.push(busy(0, 30.0));
+    run.trials[0].doubts = vec![busy(0, 42.0), busy(1, 20.0)];
+    run.trials[2].doubts = vec![busy(1, 25.0)];
+    let of = run.trials.len();
+    let english = format!("Whole run, and 2 of {of} trials: 1, 3");
+    let japanese = format!("測定全体、および{of}回中2回の試行(試行1, 3)に該当");
+    for (lang, cores, place) in
+        [(Lang::En, "(core 0 42 %, core 1 25 %)", english), (Lang::Ja, "(コア 0 42 %、コア 1 25 %)", japanese)]
+    {
+        for output in [page(&run, &[], lang), summary(&run, &[], lang)] {
+            assert_eq!(output.matches(&place).count(), 1, "{place}: {output}");
+            let details = output.split(&place).next().unwrap_or_default();
+            assert!(details.contains(cores), "{cores}: {output}");
+        }
+        let told = summary(&run, &[], lang);
+        assert_eq!(told.matches(cores).count(), 1, "{told}");
+    }
 }
 
 #[test]

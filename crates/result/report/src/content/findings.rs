@@ -106,15 +106,11 @@ fn doubts(run: &Run, t: &Texts) -> Block {
     let block = if doubts.is_empty() {
         Block::Paragraph(t.get("doubts-none").into())
     } else {
-        Block::List(doubts.iter().map(|gathered| doubt(gathered, t)).collect())
+        Block::List(doubts.iter().map(|gathered| doubt(run, gathered, t)).collect())
     };
     Block::section(t.get("doubts-heading"), vec![block])
 }
 
-fn doubt(gathered: &Gathered, t: &Texts) -> Item {
-    let place = match gathered.trials.as_slice() {
-        [] => t.get("doubts-run"),
-        trials => t.with("doubts-trials", &[("trials", &ranges(trials))]),
-    };
-    Item { text: gathered.advice(t.lang).into(), note: Some(place.into()) }
+fn doubt(run: &Run, gathered: &Gathered, t: &Texts) -> Item {
+    Item { text: gathered.advice(t.lang).into(), note: Some(gathered.place(run, t).into()) }
 }

@@ -45,7 +45,8 @@ headline-none = 測定値はありません。
 
 doubts-heading = 信頼性に関する注意
 doubts-none = 該当する事項はありません。
-doubts-trials = 該当する試行: { $trials }
+doubts-trials = 該当する試行: { $of }回中{ $count }回(試行{ $trials })
+doubts-run-and-trials = 測定全体、および{ $of }回中{ $count }回の試行(試行{ $trials })に該当
 doubts-run = 測定全体に該当
 
 limit-at-most = { $value } 以下
