@@ -312,6 +312,7 @@ fn runs_of_an_earlier_day_are_listed_and_compared_as_they_were() {
         "references-mine".to_owned(),
         vec!["report", id("each"), "--references", "mine", "--format", "md,csv,json"],
     );
+    cases.insert("histogram".to_owned(), vec!["report", id("latency"), "--histogram", "--format", "csv"]);
     let names: Vec<String> = cases.keys().cloned().collect();
     compare(&desk, &names, |name| desk.documents(&cases[name], name));
 }

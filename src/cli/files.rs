@@ -1,8 +1,9 @@
 //! Options of the commands that write a report.
 
-use std::path::PathBuf;
+use std::{env, path::PathBuf};
 
 use clap::{Args, ValueEnum};
+use report::Bars;
 use verdict::Chosen;
 
 /// Where to write the report, and in which forms.
@@ -18,6 +19,9 @@ pub(crate) struct ReportFiles {
     /// can be compared; none for a simulated bed).
     #[arg(long, value_name = "ID,ID…", value_parser = parse_references)]
     references: Option<Chosen>,
+    /// Print a histogram of each configuration whose latency was measured, with its percentiles.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) histogram: bool,
 }
 
 impl ReportFiles {
@@ -25,6 +29,19 @@ impl ReportFiles {
     pub(crate) fn chosen(&self) -> Chosen {
         self.references.clone().unwrap_or_default()
     }
+
+    /// Bars of the histograms, where these are asked for.
+    pub(crate) fn histograms(&self) -> Option<Bars> {
+        let set = |name: &str| env::var(name).ok().filter(|value| !value.is_empty());
+        let locale = || set("LC_ALL").or_else(|| set("LC_CTYPE")).or_else(|| set("LANG")).unwrap_or_default();
+        self.histogram.then(|| bars(&locale()))
+    }
+}
+
+/// Bars that a locale like `ja_JP.UTF-8` can show.
+fn bars(locale: &str) -> Bars {
+    let charset = locale.split_once('.').map_or("", |(_, charset)| charset).to_ascii_lowercase();
+    if charset.starts_with("utf-8") || charset.starts_with("utf8") { Bars::Blocks } else { Bars::Ascii }
 }
 
 fn parse_references(text: &str) -> Result<Chosen, String> {
@@ -60,5 +77,20 @@ impl Format {
     /// Name of the file.
     pub(crate) fn file_name(self) -> String {
         self.to_possible_value().map_or_else(String::new, |form| format!("report.{}", form.get_name()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_are_those_of_the_locale() {
+        for locale in ["ja_JP.UTF-8", "C.utf8", "en_US.UTF-8@euro"] {
+            assert_eq!(bars(locale), Bars::Blocks, "{locale}");
+        }
+        for locale in ["", "C", "POSIX", "ja_JP.eucJP", "en_US"] {
+            assert_eq!(bars(locale), Bars::Ascii, "{locale}");
+        }
     }
 }

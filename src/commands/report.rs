@@ -94,7 +94,7 @@ fn tell_in(
     if common.json {
         print_json(&Document::of(&material))?;
     } else {
-        print(&report::summary(&material, lang))?;
+        print(&report::summary(&material, lang, files.histograms()))?;
     }
     let written = written?;
     if written.signature_removed {

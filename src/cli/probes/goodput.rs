@@ -15,7 +15,7 @@ pub(crate) const KNOWN: Known = Known {
     duration: |options, plan| {
         each("--duration", "goodput", options.duration, &mut plan.goodput, |item, duration| item.duration = *duration)
     },
-    refused: &["frame_sizes", "count"],
+    refused: &["frame_sizes", "count", "histogram"],
 };
 
 /// How to measure goodput.

@@ -22,7 +22,7 @@ pub(super) const KNOWN: Known = Known {
     duration: |options, plan| {
         each("--duration", "packets", options.duration, &mut plan.packets, |item, duration| item.duration = *duration)
     },
-    refused: &["count", "streams"],
+    refused: &["count", "streams", "histogram"],
 };
 
 /// What packets to send, and how fast.

@@ -12,7 +12,7 @@ pub(super) const KNOWN: Known = Known {
     duration: |options, plan| {
         each("--duration", "goodput", options.duration, &mut plan.goodput, |item, duration| item.duration = *duration)
     },
-    refused: &["frame_sizes", "duration", "count", "streams"],
+    refused: &["frame_sizes", "duration", "count", "streams", "histogram"],
 };
 
 /// How to look for the path MTU.

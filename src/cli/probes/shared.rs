@@ -8,6 +8,11 @@ use super::{super::Measure, Known, each, some};
 
 /// Applies the options that change a plan.
 pub(crate) fn apply(options: &Measure, known: &Known, plan: &mut Plan) -> Result<(), PlanError> {
+    // It changes nothing, but the plan may take hours and then have nothing to show.
+    if options.files.histogram && plan.latency.is_empty() && plan.transactions.is_empty() {
+        let why = "the plan has neither a [[latency]] nor a [[transactions]] section, so there is nothing to show";
+        return Err(PlanError::Set { set: "--histogram".to_owned(), why: why.to_owned() });
+    }
     plan.repeats = options.repeats.and_then(NonZeroU32::new).unwrap_or(plan.repeats);
     // A latency trial has one end: the one that is asked for takes the place of the plan's.
     each("--count", "latency", options.count.and_then(NonZeroU64::new), &mut plan.latency, |item, count| {

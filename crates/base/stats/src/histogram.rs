@@ -140,6 +140,18 @@ impl TimeHistogram {
             .collect()
     }
 
+    /// Each distinct time among the replies that came, to three significant digits, with its count, in order.
+    pub fn times(&self) -> impl Iterator<Item = (u64, u64)> {
+        let max = self.max;
+        // A bucket's upper end may lie beyond the largest time in it.
+        received(&self.sample).map(move |(value, count)| (value.min(max), count))
+    }
+
+    /// Lost and late replies in the sample.
+    pub fn missing(&self) -> u64 {
+        self.sample.count_at(MISSING)
+    }
+
     /// The sample as text: HDR histogram, V2 encoding, base64. Missing replies are in it, counted at 64 s.
     pub fn encode(&self) -> String {
         BASE64_STANDARD.encode(v2(&self.sample))
@@ -162,16 +174,11 @@ impl TimeHistogram {
         Ok(read)
     }
 
-    fn missing(&self) -> u64 {
-        self.sample.count_at(MISSING)
-    }
-
     fn ranks(&self) -> Ranks {
         let mut rank = 0u64;
-        let last_ranks = received(&self.sample).map(|(value, count)| {
+        let last_ranks = self.times().map(|(value, count)| {
             rank = rank.saturating_add(count);
-            // A bucket's upper end may lie beyond the largest time in it.
-            (rank, value.min(self.max))
+            (rank, value)
         });
         Ranks(last_ranks.collect())
     }
@@ -270,6 +277,16 @@ mod tests {
         assert_eq!((more.p90, more.p99), (Some(900), None));
         let all = with_missing(TimeHistogram::new(), 100).summary();
         assert_eq!(all, TimeSummary { n: 100, ..TimeSummary::default() });
+    }
+
+    #[test]
+    fn every_time_is_counted_and_each_percentile_is_one_of_them() {
+        let sample = with_missing(of((1..=999).chain([70_001])), 3);
+        let times: Vec<(u64, u64)> = sample.times().collect();
+        assert_eq!(times.iter().map(|(_, count)| count).sum::<u64>() + sample.missing(), sample.len());
+        assert_eq!((times.last(), sample.missing()), (Some(&(70_001, 1)), 3));
+        let p90 = sample.summary().p90.unwrap();
+        assert!(times.iter().any(|(time, _)| *time == p90));
     }
 
     #[test]

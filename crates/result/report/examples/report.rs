@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let assessment = fixture::assessed(&run, &outcomes);
     let material = report::Material::of(&run, &assessment);
     match words.get(2).map(String::as_str) {
-        Some("text") => print!("{}", report::summary(&material, lang)),
+        Some("text") => print!("{}", report::summary(&material, lang, None)),
         Some("md") => print!("{}", report::markdown(&material, lang)),
         Some("csv") => print!("{}", report::csv(&material)?),
         _ => print!("{}", report::html(&material, lang)),

@@ -5,6 +5,7 @@ use model::{LimitOutcome, Match, ReferenceComparison, Run};
 use crate::{
     content,
     doubts::gather,
+    histogram::{Bars, Times},
     lang::Lang,
     material::Material,
     outcome, probes,
@@ -12,8 +13,9 @@ use crate::{
     texts::Texts,
 };
 
-/// What `wireproof verify` says at its end: a row for each configuration, the verdict, and doubts with advice.
-pub fn summary(material: &Material<'_>, lang: Lang) -> String {
+/// What `wireproof verify` says at its end: a row for each configuration, its histogram where it is asked for, the verdict, and
+/// doubts with advice.
+pub fn summary(material: &Material<'_>, lang: Lang, histograms: Option<Bars>) -> String {
     let Material { run, assessment, .. } = *material;
     let t = &material.texts(lang);
     let mut lines = vec![heading(run, t)];
@@ -21,6 +23,7 @@ pub fn summary(material: &Material<'_>, lang: Lang) -> String {
         lines.push(format!("[{}] {}", t.get("simulated"), t.get("simulated-meaning")));
     }
     lines.extend(tables(material, t));
+    lines.extend(histograms.into_iter().flat_map(|bars| histogram_lines(material, bars, t)));
     lines.push(String::new());
     lines.extend(probes::ALL.iter().flat_map(|probe| probe.stack_headlines(material, t)));
     lines.extend(content::bufferbloat_lines(assessment, t));
@@ -52,6 +55,13 @@ fn heading(run: &Run, t: &Texts) -> String {
 fn tables(material: &Material<'_>, t: &Texts) -> Vec<String> {
     let tables: Vec<String> = probes::ALL.iter().flat_map(|probe| probe.terminal_table(material, t)).collect();
     if tables.is_empty() { vec![t.get("headline-none")] } else { tables }
+}
+
+/// The histograms of all probes.
+fn histogram_lines(material: &Material<'_>, bars: Bars, t: &Texts) -> Vec<String> {
+    let times: Vec<Times> = probes::ALL.iter().flat_map(|probe| probe.times(material, t)).collect();
+    let lines: Vec<String> = times.iter().flat_map(|times| times.histogram(bars, t)).collect();
+    if lines.is_empty() { vec![String::new(), t.get("histogram-none")] } else { lines }
 }
 
 /// A line for each limit; those in a row that are undecided for one reason share theirs.

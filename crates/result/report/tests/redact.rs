@@ -75,7 +75,9 @@ fn forms(run: &Run) -> Vec<String> {
     let material = Material::of(run, &assessment);
     let html = [Lang::En, Lang::Ja].map(|lang| report::html(&material, lang));
     let json = serde_json::to_string(&Document::of(&material)).unwrap();
-    html.into_iter().chain([json, serde_json::to_string(run).unwrap(), report::summary(&material, Lang::En)]).collect()
+    html.into_iter()
+        .chain([json, serde_json::to_string(run).unwrap(), report::summary(&material, Lang::En, None)])
+        .collect()
 }
 
 proptest! {

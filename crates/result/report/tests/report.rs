@@ -14,7 +14,7 @@ use model::{
     trial::TcpSeconds,
 };
 use unicode_width::UnicodeWidthStr;
-use wireproof_report::{self as report, Lang, Material, RawFile};
+use wireproof_report::{self as report, Bars, Lang, Material, RawFile};
 
 fn runs() -> Vec<(Run, Vec<LimitOutcome>)> {
     let without_limits = [fixture::run(), fixture::interrupted_run(), fixture::wide_run(), fixture::answering_run()]
@@ -34,7 +34,7 @@ fn beside(run: &Run, comparisons: Option<Vec<ReferenceComparison>>) -> String {
 }
 
 fn summary(run: &Run, outcomes: &[LimitOutcome], lang: Lang) -> String {
-    report::summary(&Material::of(run, &fixture::assessed(run, outcomes)), lang)
+    report::summary(&Material::of(run, &fixture::assessed(run, outcomes)), lang, None)
 }
 
 /// The HTML page without the tags that keep a figure beside its unit.
@@ -114,7 +114,7 @@ fn no_language_leaks_into_the_other() {
                 assert!(!leaks, "English in the Japanese report: {text} (from \"{phrase}\")");
             }
         }
-        assert!(!report::summary(&material, Lang::En).contains(is_japanese));
+        assert!(!report::summary(&material, Lang::En, None).contains(is_japanese));
     }
 }
 
@@ -343,7 +343,7 @@ fn a_run_stands_beside_what_others_measured() {
         assert!(!page.contains('⟦'));
     }
     assert!(!texts(&english).iter().any(|text| text.contains(is_japanese)));
-    let summary = report::summary(&material, Lang::En);
+    let summary = report::summary(&material, Lang::En, None);
     assert!(summary.contains("Beside some-card: 3 compared, deviation +"), "{summary}");
     assert!(summary.contains("Beside iperf3-here: 2 compared, deviation "), "{summary}");
 }
@@ -415,7 +415,7 @@ fn both_network_stacks_stand_beside_each_other() {
     {
         let page = shown(&material, lang);
         assert!(page.contains(line) && page.contains(caption), "{lang:?}");
-        assert!(report::summary(&material, lang).contains(line), "{lang:?}");
+        assert!(report::summary(&material, lang, None).contains(line), "{lang:?}");
     }
     // Of the one all cards were zero-copy, of the other none.
     for (lang, zero_copy, copy) in [
@@ -463,6 +463,31 @@ fn a_doubt_of_the_run_and_of_its_trials_stands_once_with_their_count() {
         let told = summary(&run, &[], lang);
         assert_eq!(told.matches(cores).count(), 1, "{told}");
     }
+}
+
+#[test]
+fn histograms_stand_between_tables_and_verdict_where_they_are_asked_for() {
+    let (run, outcomes) = fixture::run_with_limits();
+    let assessment = fixture::assessed(&run, &outcomes);
+    let material = Material::of(&run, &assessment);
+    for lang in [Lang::En, Lang::Ja] {
+        let told = report::summary(&material, lang, Some(Bars::Blocks));
+        let latencies = run.trials.iter().filter(|trial| matches!(trial.measured, Measured::Latency { .. }));
+        let mut specs: Vec<String> = latencies.map(|trial| format!("{:?}", trial.measured.spec())).collect();
+        specs.sort();
+        specs.dedup();
+        assert_eq!(told.matches("n = ").count(), specs.len(), "one a configuration: {told}");
+        let too_long: Vec<_> = told.lines().filter(|line| line.contains('█') && line.width() > 80).collect();
+        assert!(too_long.is_empty(), "{too_long:#?}");
+        let verdict = if lang == Lang::En { "Verdict: " } else { "判定: " };
+        assert!(told.rfind('█') < told.find(verdict), "the verdict comes last: {told}");
+        assert!(!report::summary(&material, lang, Some(Bars::Ascii)).contains('█'));
+    }
+    let mut without = fixture::run();
+    without.trials.retain(|trial| !matches!(trial.measured, Measured::Latency { .. }));
+    let assessment = fixture::assessed(&without, &[]);
+    let told = report::summary(&Material::of(&without, &assessment), Lang::En, Some(Bars::Blocks));
+    assert!(told.contains("No latency was measured"), "{told}");
 }
 
 #[test]

@@ -23,6 +23,7 @@ pub use self::{
 };
 use crate::{
     cells::Cells,
+    histogram::Times,
     material::Material,
     page::{Block, Figure},
     show,
@@ -54,6 +55,11 @@ pub(crate) trait Probe: Sync {
 
     /// The table of the terminal; nothing where it was not measured.
     fn terminal_table(&self, material: &Material<'_>, t: &Texts) -> Vec<String>;
+
+    /// All times of each configuration, for histograms.
+    fn times(&self, _: &Material<'_>, _: &Texts) -> Vec<Times> {
+        vec![]
+    }
 
     /// Keys of the terms of the glossary that its figures need.
     fn terms(&self, material: &Material<'_>) -> Vec<&'static str>;

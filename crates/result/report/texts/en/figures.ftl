@@ -16,3 +16,5 @@ figure-goodput-repeats = Goodput from repeat to repeat
 figure-repeats-note = One dot per trial (up to { $dots }). Thick line: median. Thin line: from the lowest to the highest trial. Box, with { $box } trials or more: the middle half (quartiles). The axis does not begin at zero.
 axis-rtt-p50 = RTT p50 (µs)
 figure-bar = { $run } { $value }
+histogram-missing = no answer in time
+histogram-none = No latency was measured, so there is no histogram.

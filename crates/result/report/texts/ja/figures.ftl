@@ -16,3 +16,5 @@ figure-goodput-repeats = 繰り返しごとの実効スループット
 figure-repeats-note = 点は各試行({ $dots }回まで)。太線は中央値、細線は最小から最大まで。箱は四分位範囲(試行が{ $box }回以上の場合)。軸は0から始まりません。
 axis-rtt-p50 = RTT p50 (µs)
 figure-bar = { $run } { $value }
+histogram-missing = 期限内に応答なし
+histogram-none = 遅延の測定値がないため、ヒストグラムはありません。

@@ -1,9 +1,11 @@
 //! Round trips of one configuration over all its trials.
 
 use model::{LatencyResult, LatencySpec, TimeSummary, alike::grouped};
+use stats::TimeHistogram;
 
 use super::names;
 use crate::{
+    figure,
     groups::{Group, Spread},
     probes::Spec,
     show,
@@ -26,6 +28,11 @@ impl LatencyGroup<'_> {
     /// A figure of RTT over all trials.
     pub(super) fn rtt(&self, figure: impl Fn(&TimeSummary) -> Option<u64>) -> Option<Spread> {
         self.over(|result| figure(&result.rtt_ns).map(|ns| ns as f64))
+    }
+
+    /// The RTTs of all trials; `None` when one cannot be read.
+    pub(super) fn sample(&self) -> Option<TimeHistogram> {
+        figure::merged(self.trials.iter().map(|(_, result)| result.histogram.as_str()))
     }
 
     /// Numbers of the ways that a TCP load went.

@@ -17,6 +17,7 @@ use self::group::{LatencyGroup, by_traffic};
 use super::{MainFigure, Probe, Spec};
 use crate::{
     groups::{Spread, groups},
+    histogram::Times,
     material::Material,
     method,
     page::Block,
@@ -72,6 +73,13 @@ impl Probe for Latency {
             Row(terminal_row(group, t), limits)
         };
         terminal::table(head, groups::<LatencySpec>(material).iter().map(row).collect())
+    }
+
+    fn times(&self, material: &Material<'_>, t: &Texts) -> Vec<Times> {
+        let times = |group: &LatencyGroup<'_>| {
+            Some(Times { name: group.name(t), axis: t.get("axis-rtt"), sample: group.sample()? })
+        };
+        groups::<LatencySpec>(material).iter().filter_map(times).collect()
     }
 
     fn terms(&self, material: &Material<'_>) -> Vec<&'static str> {

@@ -81,10 +81,7 @@ fn missing(group: &LatencyGroup<'_>) -> String {
 
 /// All trials of each kind of traffic at its smallest frame size, as percentiles.
 fn distribution(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Figure> {
-    let sample = |traffic: Vec<&LatencyGroup<'_>>| {
-        let histograms = traffic[0].trials.iter().map(|(_, result)| result.histogram.as_str());
-        Some((traffic[0].name(t), figure::merged(histograms)?))
-    };
+    let sample = |traffic: Vec<&LatencyGroup<'_>>| Some((traffic[0].name(t), traffic[0].sample()?));
     let spoken = Spoken { title: t.get("figure-distribution"), axis: t.get("axis-rtt") };
     let samples = by_traffic(groups).into_iter().filter_map(sample);
     figure::distribution(spoken, [t.get("figure-distribution-note"), t.get("axis-percentile")], samples, t)

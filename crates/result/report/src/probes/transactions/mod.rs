@@ -6,11 +6,14 @@ mod names;
 mod tables;
 
 use model::{TransactionsResult, TransactionsSpec, WaitMode};
+use stats::TimeHistogram;
 
 pub use self::document::TransactionsFigures;
 use super::{MainFigure, Probe, Spec};
 use crate::{
+    figure,
     groups::{Group, groups},
+    histogram::Times,
     material::Material,
     method,
     page::Block,
@@ -27,6 +30,11 @@ type TransactionsGroup<'a> = Group<'a, TransactionsSpec>;
 impl TransactionsGroup<'_> {
     fn name(&self, t: &Texts) -> String {
         show::with_way(self.spec.configuration(t), self.way, t)
+    }
+
+    /// The response times of all trials; `None` when one cannot be read.
+    fn sample(&self) -> Option<TimeHistogram> {
+        figure::merged(self.trials.iter().map(|(_, result)| result.histogram.as_str()))
     }
 
     /// A percentile of response time over all trials, in nanoseconds.
@@ -88,6 +96,13 @@ impl Probe for Transactions {
             Row(terminal_row(group, t), limits)
         };
         terminal::table(head, groups::<TransactionsSpec>(material).iter().map(row).collect())
+    }
+
+    fn times(&self, material: &Material<'_>, t: &Texts) -> Vec<Times> {
+        let times = |group: &TransactionsGroup<'_>| {
+            Some(Times { name: group.name(t), axis: t.get("axis-response"), sample: group.sample()? })
+        };
+        groups::<TransactionsSpec>(material).iter().filter_map(times).collect()
     }
 
     fn terms(&self, material: &Material<'_>) -> Vec<&'static str> {

@@ -57,10 +57,7 @@ fn rate_table(groups: &[TransactionsGroup<'_>], t: &Texts) -> Block {
 
 /// All trials of each configuration, as percentiles.
 fn distribution(groups: &[TransactionsGroup<'_>], t: &Texts) -> Option<Figure> {
-    let sample = |group: &TransactionsGroup<'_>| {
-        let histograms = group.trials.iter().map(|(_, result)| result.histogram.as_str());
-        Some((group.name(t), figure::merged(histograms)?))
-    };
+    let sample = |group: &TransactionsGroup<'_>| Some((group.name(t), group.sample()?));
     let spoken = Spoken { title: t.get("figure-responses"), axis: t.get("axis-response") };
     let words = [t.get("figure-responses-note"), t.get("axis-response-percentile")];
     figure::distribution(spoken, words, groups.iter().filter_map(sample), t)
