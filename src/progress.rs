@@ -1,13 +1,13 @@
 //! What a person sees while the program works: a bar with time left on a terminal, a line now and then elsewhere.
 
 use std::{
-    io::{IsTerminal, stderr},
+    io::{IsTerminal, stderr, stdout},
     time::{Duration, Instant},
 };
 
 use bed::Session;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::{Bed, Environment, plain::plain, plan::Step};
+use model::{Bed, Environment, GoodputSecond, GoodputSpec, PathSpec, Plan, ProbeSpec, plain::plain, plan::Step};
 use report::{Lang, Notice};
 use run::{Left, Observer, estimate};
 
@@ -29,6 +29,8 @@ pub(crate) struct Progress {
     finished: f64,
     current: f64,
     message: String,
+    /// Whether each second of a transfer has a line, which stays.
+    shows_seconds: bool,
 }
 
 enum Show {
@@ -38,7 +40,7 @@ enum Show {
 }
 
 impl Progress {
-    pub(crate) fn new(common: &Common, lang: Lang) -> Self {
+    pub(crate) fn new(plan: &Plan, common: &Common, lang: Lang) -> Self {
         let show = if common.quiet {
             Show::Nothing
         } else if stderr().is_terminal() {
@@ -46,7 +48,9 @@ impl Progress {
         } else {
             Show::Lines { last: None }
         };
-        Self { lang, show, began: Instant::now(), total: 0.0, finished: 0.0, current: 0.0, message: String::new() }
+        let shows_seconds = !common.json && stdout().is_terminal() && has_transfers_alone(plan);
+        let (began, message) = (Instant::now(), String::new());
+        Self { lang, show, began, total: 0.0, finished: 0.0, current: 0.0, message, shows_seconds }
     }
 
     /// Something that takes no countable time.
@@ -124,9 +128,27 @@ impl Observer for Progress {
         self.draw(fraction);
     }
 
+    fn second(&mut self, second: &GoodputSecond) {
+        if let Show::Bar(bar) = &self.show
+            && self.shows_seconds
+        {
+            if second.number == 1 {
+                bar.println(&self.message);
+            }
+            bar.println(plain(&Notice::Second { second }.text(self.lang)));
+        }
+    }
+
     fn undoing(&mut self) {
         self.say(&Notice::Undoing);
     }
+}
+
+/// Whether a plan measures nothing but transfers, and the paths that they need: between other trials, lines of seconds would
+/// only be in the way.
+fn has_transfers_alone(plan: &Plan) -> bool {
+    let is_of_transfers = |spec: &ProbeSpec| spec.of::<GoodputSpec>().is_some() || spec.of::<PathSpec>().is_some();
+    plan.specs().iter().all(is_of_transfers)
 }
 
 /// Ports of the bed whose bus is slower than their link, named before a measurement over it. Unreadable ports are left out.
@@ -160,7 +182,18 @@ fn bar(color: Color) -> ProgressBar {
 
 #[cfg(test)]
 mod tests {
-    use super::left;
+    use model::Plan;
+
+    use super::{has_transfers_alone, left};
+
+    #[test]
+    fn a_plan_of_transfers_alone_shows_their_seconds() {
+        let plan = |toml| Plan::parse(toml, &[]).unwrap();
+        let transfers = "name = \"t\"\n[[goodput]]\nprotocol = \"tcp\"\nduration = \"3 s\"\nmtus = [1500]\n";
+        assert!(has_transfers_alone(&plan(transfers)));
+        let more = format!("{transfers}[[latency]]\nprotocol = \"udp\"\nframe_sizes = [64]\n");
+        assert!(!has_transfers_alone(&plan(&more)));
+    }
 
     #[test]
     fn a_slow_beginning_does_not_count_for_hours_to_come() {

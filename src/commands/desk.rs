@@ -63,7 +63,7 @@ impl<'a> Desk<'a> {
     pub(super) fn conduct(mut self, order: Order, wanted: &Wanted) -> anyhow::Result<Exit> {
         let lang = language(self.common);
         let interrupt = watch_signals(lang)?;
-        let mut progress = Progress::new(self.common, lang);
+        let mut progress = Progress::new(order.plan(), self.common, lang);
         progress.say(&Notice::Preparing);
         dut_note(&wanted.bed, lang).iter().for_each(|note| progress.note(note));
         let conducted = match conduct(order, wanted, &mut self.store, &mut progress, &interrupt) {

@@ -31,6 +31,7 @@ mod program;
 mod references;
 mod resume;
 mod schemas;
+mod seconds;
 mod self_check;
 mod senders;
 mod sides;

@@ -53,10 +53,11 @@ impl Running {
     }
 
     pub(crate) fn tell_progress(&mut self, outbox: &Outbox) {
-        let (fraction, seconds, so_far) = (self.control.fraction(), self.control.take_seconds(), self.so_far());
-        if fraction > self.told || !seconds.is_empty() || so_far.is_some() {
+        let (fraction, so_far) = (self.control.fraction(), self.so_far());
+        let (seconds, retransmits) = (self.control.take_seconds(), self.control.take_retransmits());
+        if fraction > self.told || !seconds.is_empty() || !retransmits.is_empty() || so_far.is_some() {
             self.told = fraction;
-            outbox.send(&FromAgent::Progress { id: self.id, fraction, seconds, so_far });
+            outbox.send(&FromAgent::Progress { id: self.id, fraction, seconds, retransmits, so_far });
         }
     }
 

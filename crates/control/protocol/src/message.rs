@@ -93,6 +93,8 @@ pub enum FromAgent {
         fraction: f64,
         /// Goodput of each whole second since the last progress, in bit/s. Never omitted.
         seconds: Vec<f64>,
+        /// Segments that a TCP sender sent again in each whole second since the last progress. Never omitted.
+        retransmits: Vec<u64>,
         /// Interim result, replacing the previous one; only every few seconds.
         so_far: Option<SoFar>,
     },

@@ -9,6 +9,7 @@ use crate::{
     clock::now,
     ending::RunError,
     measure::{NoResult, Watch, measure},
+    probes::Seconds,
     trial::{Heading, assemble},
 };
 
@@ -53,6 +54,6 @@ pub(crate) struct Unwatched;
 
 impl Watch for Unwatched {
     fn progress(&mut self, _fraction: f64) {}
-    fn seconds(&mut self, _pair: usize, _side: Side, _bps: &[f64]) {}
+    fn seconds(&mut self, _pair: usize, _side: Side, _seconds: Seconds) {}
     fn so_far(&mut self, _pair: usize, _side: Side, _so_far: SoFar) {}
 }

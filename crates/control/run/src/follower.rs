@@ -5,7 +5,7 @@ use model::{Run, Side, SoFar, Trial, plan::Step};
 use crate::{
     measure::Watch,
     observer::{Archive, Observer},
-    probes::Told,
+    probes::{self, Seconds, Told},
     record::Record,
     trial::{Heading, unfinished},
 };
@@ -24,6 +24,8 @@ pub(crate) struct Follower<'a, 'b, A: Archive> {
     told: Vec<Told>,
     /// Whole seconds that were kept.
     kept: usize,
+    /// Whole seconds that the observer was told of.
+    shown: usize,
 }
 
 impl<'a, 'b, A: Archive> Follower<'a, 'b, A> {
@@ -34,8 +36,10 @@ impl<'a, 'b, A: Archive> Follower<'a, 'b, A> {
         record: &'a mut Record<'b, A>,
         observer: &'a mut dyn Observer,
     ) -> Self {
-        let told = step.senders.clone().map(|_| Told::default()).collect();
-        Self { run, step, heading, record, observer, told, kept: 0 }
+        let most = probes::of(&step.spec).whole_seconds();
+        let seconds = || [Seconds::at_most(most), Seconds::at_most(most)];
+        let told = step.senders.clone().map(|_| Told { seconds: seconds(), ..Told::default() }).collect();
+        Self { run, step, heading, record, observer, told, kept: 0, shown: 0 }
     }
 
     fn keep(&mut self) {
@@ -57,11 +61,15 @@ impl<A: Archive> Watch for Follower<'_, '_, A> {
         self.observer.progress(fraction);
     }
 
-    fn seconds(&mut self, pair: usize, side: Side, bps: &[f64]) {
+    fn seconds(&mut self, pair: usize, side: Side, seconds: Seconds) {
         let [near, far] = &mut self.told[pair].seconds;
         match side {
-            Side::Near => near.extend(bps),
-            Side::Far => far.extend(bps),
+            Side::Near => near.add(seconds.bps, seconds.retransmits),
+            Side::Far => far.add(seconds.bps, seconds.retransmits),
+        }
+        while let Some(second) = probes::of(&self.step.spec).second(&self.told, self.shown) {
+            self.shown += 1;
+            self.observer.second(&second);
         }
         // Of all pairs, so that the stored part covers the same time of each.
         let passed = self.told.iter().map(Told::passed).min().unwrap_or_default();

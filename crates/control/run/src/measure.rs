@@ -13,6 +13,7 @@ use model::{Bed, EndCounters, Endpoint, ProbeSpec, Profile, Side, SoFar, counter
 use protocol::{AgentError, AgentLink, CANCEL, ClockReading, Fault, Outcome, Task, ToAgent};
 
 use self::party::{Pair, Party, task, task_of};
+use crate::probes::{self, Seconds};
 
 /// Time limit to open sockets and connect.
 const PREPARE: Duration = Duration::from_secs(15);
@@ -69,8 +70,8 @@ pub(crate) type Outcomes = (Outcome, Outcome);
 pub(crate) trait Watch {
     /// How far it is, 0 to 1.
     fn progress(&mut self, fraction: f64);
-    /// Goodput of whole seconds, in bit/s, as they pass at this side.
-    fn seconds(&mut self, pair: usize, side: Side, bps: &[f64]);
+    /// Whole seconds, as they pass at this side.
+    fn seconds(&mut self, pair: usize, side: Side, seconds: Seconds);
     /// Replaces the interim figures of this side.
     fn so_far(&mut self, pair: usize, side: Side, so_far: SoFar);
 }
@@ -111,7 +112,8 @@ struct UnderWay<'a> {
 impl<'a> UnderWay<'a> {
     fn new(step: &'a Step, bed: &'a Bed, Agents { ports: links, dut }: Agents<'a>) -> Self {
         let receiver = links.len() - 1;
-        let mut party = |link: usize| Party::new(link, links[link].new_id());
+        let most = probes::of(&step.spec).whole_seconds();
+        let mut party = |link: usize| Party::new(link, links[link].new_id(), most);
         let pairs = step.senders.clone().map(|sender| Pair { near: party(sender), far: party(receiver) }).collect();
         let token = RandomState::new().hash_one(()) as u32;
         Self { spec: &step.spec, profile: step.spec.profile(), bed, links, dut, pairs, token }
@@ -237,7 +239,7 @@ impl<'a> UnderWay<'a> {
         for (number, pair) in self.pairs.iter_mut().enumerate() {
             for (party, side) in pair.both().into_iter().zip([Side::Near, Side::Far]) {
                 if !party.news.seconds.is_empty() {
-                    watch.seconds(number, side, &std::mem::take(&mut party.news.seconds));
+                    watch.seconds(number, side, party.news.seconds.take());
                 }
                 if let Some(so_far) = party.news.so_far.take() {
                     watch.so_far(number, side, so_far);

@@ -1,7 +1,7 @@
 //! Receivers of a run: the archive that keeps it, and the observer that follows it.
 
 use bed::Session;
-use model::{Environment, Run, RunId, Trial, plan::Step};
+use model::{Environment, GoodputSecond, Run, RunId, Trial, plan::Step};
 use procedure::Left;
 
 /// Where runs are kept. What a call keeps is safe when it returns.
@@ -29,6 +29,8 @@ pub trait Observer {
     fn step(&mut self, step: &Step, number: u32, left: Left);
     /// How far the step is, 0 to 1.
     fn progress(&mut self, fraction: f64);
+    /// A whole second of a transfer has passed.
+    fn second(&mut self, second: &GoodputSecond);
     /// The run is over, and the bed is being given back.
     fn undoing(&mut self);
 }

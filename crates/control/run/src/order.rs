@@ -39,7 +39,7 @@ pub struct NewRun {
 
 impl Order {
     /// The plan.
-    pub(crate) fn plan(&self) -> &Plan {
+    pub fn plan(&self) -> &Plan {
         match self {
             Self::New(order) => &order.plan,
             Self::Rest { run, .. } => &run.plan,

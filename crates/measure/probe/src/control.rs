@@ -18,6 +18,8 @@ pub struct Control {
     total: AtomicU64,
     /// Goodput of each whole second that nobody was told of yet, in bit/s.
     seconds: Mutex<Vec<f64>>,
+    /// Segments sent again in each whole second that nobody was told of yet.
+    retransmits: Mutex<Vec<u64>>,
     /// A stream that a call may sleep on for as long as it takes.
     sleeper: Mutex<Option<TcpStream>>,
     /// Source of interim results.
@@ -61,6 +63,11 @@ impl Control {
         std::mem::take(&mut *self.seconds.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Segments sent again in each whole second since the last call, over all connections of a TCP sender.
+    pub fn take_retransmits(&self) -> Vec<u64> {
+        std::mem::take(&mut *self.retransmits.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
     /// The result if the measurement ended now; `None` without any news. The calling thread does the work.
     pub fn so_far(&self) -> Option<SoFar> {
         let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
@@ -74,6 +81,10 @@ impl Control {
 
     pub(crate) fn second(&self, bps: f64) {
         self.seconds.lock().unwrap_or_else(PoisonError::into_inner).push(bps);
+    }
+
+    pub(crate) fn resent(&self, segments: u64) {
+        self.retransmits.lock().unwrap_or_else(PoisonError::into_inner).push(segments);
     }
 
     /// Lets [`Control::stop`] wake a call that sleeps on this stream, so that it needs no timeout, which would cost a

@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use model::{IpVersion, ProbeSpec};
+use model::{GoodputSecond, IpVersion, ProbeSpec, WaySecond};
 use serde::Serialize;
 
 use crate::{lang::Lang, probes, show, texts::Texts};
@@ -22,6 +22,11 @@ pub enum Notice<'a> {
         step: usize,
         /// Steps in all.
         steps: usize,
+    },
+    /// A whole second of a transfer has passed.
+    Second {
+        /// The second.
+        second: &'a GoodputSecond,
     },
     /// The test bed is being taken down.
     Undoing,
@@ -109,6 +114,9 @@ impl Notice<'_> {
         let with = |values: &[(&str, &dyn Display)]| t.of_value_with("notice", self, values);
         match self {
             Self::Measuring { what, .. } => with(&[("what", &probes::measurement(what, t))]),
+            Self::Second { second } => {
+                with(&[("number", &format!("{:>3}", second.number)), ("ways", &ways(second, t))])
+            }
             Self::TimeLeft { seconds } => with(&[("time", &show::time_left(*seconds))]),
             Self::Captured { frames, seen, dropped } => {
                 let [frames, seen, lost] = [frames, seen, dropped].map(|count| show::grouped(*count));
@@ -120,11 +128,42 @@ impl Notice<'_> {
     }
 }
 
+/// What passed each way; the direction is named where there are two.
+fn ways(second: &GoodputSecond, t: &Texts) -> String {
+    match second.ways {
+        [Some(forward), Some(back)] => {
+            let named = |direction: &str, way| format!("{} {}", t.get(direction), shown(way, t));
+            format!("{}   {}", named("direction-forward", forward), named("direction-reverse", back))
+        }
+        [one, other] => one.or(other).map_or_else(String::new, |way| shown(way, t)),
+    }
+}
+
+fn shown(way: WaySecond, t: &Texts) -> String {
+    let rate = format!("{:>13}", show::rate(way.bps));
+    match way.retransmits {
+        Some(count) => format!("{rate}  {}", t.with("second-retransmits", &[("count", &show::grouped(count))])),
+        None => rate,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use model::Plan;
 
     use super::*;
+
+    #[test]
+    fn a_second_is_told_as_people_who_know_iperf3_expect_it() {
+        let way = |bps, retransmits| Some(WaySecond { bps, retransmits });
+        let said = |number, ways, lang| Notice::Second { second: &GoodputSecond { number, ways } }.text(lang);
+        let tcp = [way(24.1e9, Some(1203)), None];
+        assert_eq!(said(3, tcp, Lang::En), "[  3 s]  24.10 Gbit/s  retransmits 1,203");
+        assert_eq!(said(3, tcp, Lang::Ja), "[  3 秒]  24.10 Gbit/s  再送 1,203");
+        let udp = [way(940.1e6, None), way(0.0, None)];
+        assert_eq!(said(120, udp, Lang::En), "[120 s] forward 940.10 Mbit/s   reverse    0.00 bit/s");
+        assert_eq!(said(1, [None, way(2e9, None)], Lang::En), "[  1 s]   2.00 Gbit/s");
+    }
 
     #[test]
     fn notices_speak_both_languages() {

@@ -195,6 +195,24 @@ pub struct ZeroCopied {
     pub copied: u64,
 }
 
+/// A whole second of a transfer under way.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct GoodputSecond {
+    /// Its number in the counted time, from 1.
+    pub number: usize,
+    /// To the receiver, and back; `None` where no data goes that way.
+    pub ways: [Option<WaySecond>; 2],
+}
+
+/// One way of a whole second, all senders together.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct WaySecond {
+    /// Goodput, in bit/s.
+    pub bps: f64,
+    /// Segments sent again, over TCP.
+    pub retransmits: Option<u64>,
+}
+
 /// Sum over all senders of a trial one way, in bit/s.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Together {

@@ -14,8 +14,8 @@ use std::any::Any;
 use serde::{Deserialize, Deserializer, Serialize};
 
 pub use goodput::{
-    DatagramsReceived, DatagramsSent, Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, TcpSeconds,
-    TcpState, Together, ZeroCopied,
+    DatagramsReceived, DatagramsSent, Flow, GoodputReceived, GoodputResult, GoodputSecond, GoodputSent, GoodputSide,
+    TcpSeconds, TcpState, Together, WaySecond, ZeroCopied,
 };
 pub use heard::{Heard, SequenceHeard};
 pub use latency::{LatencyResult, OneWay, Stage, StageName, Variation};

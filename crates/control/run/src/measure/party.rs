@@ -5,6 +5,8 @@ use std::net::{IpAddr, SocketAddr};
 use model::{Bed, ClockRelation, Endpoint, ProbeSpec, Profile, Seat, Side, SoFar, probe::LAB_CONGESTION};
 use protocol::{Failure, Fault, FromAgent, Outcome, Task};
 
+use crate::probes::Seconds;
+
 /// A sender of the trial and its counterpart at the end that all send to.
 pub(super) struct Pair {
     pub(super) near: Party,
@@ -27,11 +29,10 @@ pub(super) struct Ready {
 }
 
 /// What it told on the way.
-#[derive(Default)]
 pub(super) struct News {
     pub(super) fraction: f64,
     /// Not passed on yet.
-    pub(super) seconds: Vec<f64>,
+    pub(super) seconds: Seconds,
     pub(super) so_far: Option<SoFar>,
 }
 
@@ -42,8 +43,10 @@ impl Pair {
 }
 
 impl Party {
-    pub(super) fn new(link: usize, id: u64) -> Self {
-        Self { link, id, ready: None, news: News::default(), outcome: None, done: false }
+    /// A side of a trial with so many whole seconds.
+    pub(super) fn new(link: usize, id: u64, whole_seconds: usize) -> Self {
+        let news = News { fraction: 0.0, seconds: Seconds::at_most(whole_seconds), so_far: None };
+        Self { link, id, ready: None, news, outcome: None, done: false }
     }
 
     /// Its agent, and the number that the agent knows it by.
@@ -55,9 +58,9 @@ impl Party {
     pub(super) fn take(&mut self, message: FromAgent) -> Result<(), Failure> {
         match message {
             FromAgent::Ready { address, .. } => self.ready = Some(Ready { address }),
-            FromAgent::Progress { fraction, seconds, so_far, .. } => {
+            FromAgent::Progress { fraction, seconds, retransmits, so_far, .. } => {
                 self.news.fraction = fraction;
-                self.news.seconds.extend(seconds);
+                self.news.seconds.add(seconds, retransmits);
                 self.news.so_far = so_far.or(self.news.so_far.take());
             }
             FromAgent::Result { outcome, .. } => self.outcome = Some(outcome),
@@ -150,7 +153,7 @@ mod tests {
     fn a_side_listens_at_its_endpoint_or_not_at_all() {
         let local = IpAddr::from([198, 18, 0, 2]);
         let ready_at = |address: Option<&str>| {
-            let mut party = Party::new(1, 1);
+            let mut party = Party::new(1, 1, 0);
             party.ready = Some(Ready { address: address.map(|address| address.parse().unwrap()) });
             party.address(Some(local)).map_err(|fault| fault.to_string())
         };

@@ -3,8 +3,8 @@
 mod cross_check;
 
 use model::{
-    Doubt, Endpoint, Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSide, GoodputSpec, Measured, Mtu,
-    PayloadSize, Protocol, SideFigures, SoFar, frame_size::Headers, probe::FASTEST,
+    Doubt, Endpoint, Flow, GoodputReceived, GoodputResult, GoodputSecond, GoodputSent, GoodputSide, GoodputSpec,
+    Measured, Mtu, PayloadSize, Protocol, SideFigures, SoFar, Total, WaySecond, frame_size::Headers, probe::FASTEST,
 };
 
 use self::cross_check::crossed;
@@ -44,12 +44,25 @@ impl Rules for GoodputSpec {
             sent: Some(GoodputSent::default()),
             received: Some(received(
                 self,
-                told.seconds[side].get(..whole).unwrap_or_default(),
+                told.seconds[side].bps.get(..whole).unwrap_or_default(),
                 told.latest[side].as_ref(),
             )),
         };
         let sides = told.iter().map(|told| (side(told, 0), side(told, 1))).collect();
         assembled(self, ends, flows(self, ends, sides)?, whole as f64)
+    }
+
+    fn whole_seconds(&self) -> usize {
+        (self.duration.0 / 1_000_000_000) as usize
+    }
+
+    fn second(&self, told: &[Told], before: usize) -> Option<GoodputSecond> {
+        let (near, far) = (0, 1);
+        let way = |from, to| way_second(self.protocol, told, (from, to), before);
+        // What is still to be told makes the whole second unknown.
+        let forward = if self.sends_forward() { Some(way(near, far)?) } else { None };
+        let back = if self.sends_back() { Some(way(far, near)?) } else { None };
+        Some(GoodputSecond { number: before + 1, ways: [forward, back] })
     }
 }
 
@@ -108,10 +121,21 @@ pub(super) fn flows(spec: &GoodputSpec, ends: &Ends<'_>, sides: Vec<(GoodputSide
     Some([forward, back].concat())
 }
 
+/// A second from one side to the other, over all pairs.
+fn way_second(protocol: Protocol, told: &[Told], (from, to): (usize, usize), before: usize) -> Option<WaySecond> {
+    let bps = told.iter().map(|told| told.seconds[to].bps.get(before).copied()).sum::<Option<f64>>()?;
+    let resent = || told.iter().map(|told| told.seconds[from].retransmits.get(before).copied());
+    let retransmits = match protocol {
+        Protocol::Tcp => Some(resent().collect::<Option<Vec<_>>>()?.into_iter().total()),
+        Protocol::Udp => None,
+    };
+    Some(WaySecond { bps, retransmits })
+}
+
 fn whole_seconds(spec: &GoodputSpec, told: &Told) -> Option<usize> {
     let [near, far] = &told.seconds;
     let sides = [(spec.sends_forward(), far), (spec.sends_back(), near)];
-    sides.into_iter().filter_map(|(sends, seconds)| sends.then_some(seconds.len())).min()
+    sides.into_iter().filter_map(|(sends, seconds)| sends.then_some(seconds.bps.len())).min()
 }
 
 /// Whole seconds, and what else the receiver had counted by the latest time it told.
@@ -208,7 +232,38 @@ fn small_buffer(spec: &GoodputSpec, flow: &Flow) -> Option<Doubt> {
 
 #[cfg(test)]
 mod tests {
+    use model::{Direction, Nanos, fixture};
+
     use super::*;
+    use crate::probes::Seconds;
+
+    fn told_by(side: usize, bps: &[f64], retransmits: &[u64]) -> Told {
+        let mut told = Told::default();
+        told.seconds[side] = Seconds::at_most(9);
+        told.seconds[side].add(bps.to_vec(), retransmits.to_vec());
+        told
+    }
+
+    #[test]
+    fn a_second_is_told_once_each_side_has_counted_it() {
+        let spec = GoodputSpec { duration: Nanos::from_secs(9), ..fixture::goodput(Protocol::Tcp) };
+        assert_eq!(spec.whole_seconds(), 9);
+        let mut pairs = [told_by(1, &[4e9, 5e9], &[]), told_by(1, &[1e9], &[])];
+        assert_eq!(spec.second(&pairs, 0), None, "the senders have told nothing");
+        for (pair, resent) in pairs.iter_mut().zip([3, u64::MAX]) {
+            pair.seconds[0] = told_by(0, &[], &[resent, 1]).seconds[0].take();
+        }
+        let way = |bps, retransmits| Some(WaySecond { bps, retransmits });
+        let first = GoodputSecond { number: 1, ways: [way(5e9, Some(u64::MAX)), None] };
+        assert_eq!(spec.second(&pairs, 0), Some(first));
+        assert_eq!(spec.second(&pairs, 1), None, "one receiver is behind");
+        let udp = GoodputSpec { direction: Direction::Both, ..fixture::goodput(Protocol::Udp) };
+        let mut both = [told_by(1, &[4e9], &[])];
+        assert_eq!(udp.second(&both, 0), None, "the other way is behind");
+        both[0].seconds[0] = told_by(0, &[2e9], &[]).seconds[0].take();
+        let second = GoodputSecond { number: 1, ways: [way(4e9, None), way(2e9, None)] };
+        assert_eq!(udp.second(&both, 0), Some(second));
+    }
 
     #[test]
     fn thirds_that_differ_strongly_are_a_doubt() {

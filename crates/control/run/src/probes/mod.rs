@@ -6,11 +6,15 @@ mod goodput;
 mod latency;
 mod packets;
 mod path;
+mod seconds;
 mod transactions;
 
-use model::{Doubt, EndCounters, Endpoint, Measured, Mtu, ProbeSpec, SideFigures, SoFar};
+use model::{Doubt, EndCounters, Endpoint, GoodputSecond, Measured, Mtu, ProbeSpec, SideFigures, SoFar};
 
-pub(crate) use self::path::{path_not_proven, ttl_kept};
+pub(crate) use self::{
+    path::{path_not_proven, ttl_kept},
+    seconds::Seconds,
+};
 use crate::misfit::Misfit;
 
 /// The rules of a probe.
@@ -28,6 +32,16 @@ pub(crate) trait Rules {
 
     /// Figures of a trial under way; `None` where nothing is known yet.
     fn so_far(&self, _ends: &Ends<'_>, _told: &[Told]) -> Option<Assembled> {
+        None
+    }
+
+    /// Number of whole seconds that a side of a trial tells of.
+    fn whole_seconds(&self) -> usize {
+        0
+    }
+
+    /// The whole second behind so many others; `None` until all sides have told of it.
+    fn second(&self, _told: &[Told], _before: usize) -> Option<GoodputSecond> {
         None
     }
 }
@@ -82,8 +96,8 @@ impl Ends<'_> {
 /// Reports of both sides of a pair on the way (near, far).
 #[derive(Default)]
 pub(crate) struct Told {
-    /// Whole seconds as they were received, in bit/s.
-    pub(crate) seconds: [Vec<f64>; 2],
+    /// Whole seconds as they passed.
+    pub(crate) seconds: [Seconds; 2],
     /// All else, as it was told last.
     pub(crate) latest: [Option<SoFar>; 2],
 }
@@ -92,6 +106,6 @@ impl Told {
     /// Whole seconds that have passed.
     pub(crate) fn passed(&self) -> usize {
         let [near, far] = &self.seconds;
-        near.len().max(far.len())
+        near.bps.len().max(far.bps.len())
     }
 }

@@ -48,6 +48,7 @@ mod tests {
     };
 
     use super::*;
+    use crate::probes::Seconds;
 
     fn kept(section: &str, told: &Told) -> Option<Trial> {
         let plan = Plan::parse(&format!("name = \"t\"\n{section}"), &[]).unwrap();
@@ -72,8 +73,10 @@ mod tests {
         let section = "[[goodput]]\nprotocol = \"udp\"\nduration = \"9 s\"\nrate = \"8 bit/s\"";
         let datagrams = DatagramsReceived { received: 7, duplicated: 1, ..DatagramsReceived::default() };
         let received = GoodputReceived { total_bytes: 70, datagrams: Some(datagrams), ..GoodputReceived::default() };
+        let mut seconds = Seconds::at_most(9);
+        seconds.add(vec![80.0, 0.0, 160.0], Vec::new());
         let told = Told {
-            seconds: [vec![], vec![80.0, 0.0, 160.0]],
+            seconds: [Seconds::default(), seconds],
             latest: [None, Some(SoFar::Goodput(Box::new(received.clone())))],
         };
         let trial = kept(section, &told).unwrap();

@@ -4,7 +4,7 @@ use std::net::TcpStream;
 
 use kernel::socket::tcp_moment;
 use model::{
-    GoodputSpec,
+    GoodputSpec, Total,
     trial::{TcpSeconds, TcpState},
 };
 
@@ -33,23 +33,24 @@ impl<'a> Diary<'a> {
         }
     }
 
-    /// Reads the connections. Not for a thread that sends.
-    pub(super) fn enter(&mut self, passed: Passed) -> Result<(), ProbeError> {
-        if !self.is_kept {
-            return Ok(());
-        }
+    /// Reads the connections, and tells what all of them sent again in a whole second. Not for a thread that sends.
+    pub(super) fn enter(&mut self, passed: Passed) -> Result<Option<u64>, ProbeError> {
+        let is_second = matches!(passed, Passed::Second(_));
+        let mut together = Vec::new();
         for ((stream, resent), seconds) in self.streams.iter().zip(&mut self.resent).zip(&mut self.seconds) {
             let now = tcp_moment(stream)?;
             let before = std::mem::replace(resent, now.retransmits);
-            if let Passed::Second(_) = passed {
-                seconds.retransmits.push(now.retransmits.saturating_sub(before));
+            let again = now.retransmits.saturating_sub(before);
+            together.push(again);
+            if is_second && self.is_kept {
+                seconds.retransmits.push(again);
                 seconds.rtt_us.push(now.rtt_us);
                 seconds.cwnd_segments.push(now.cwnd_segments);
                 seconds.pacing_bps.push(now.pacing_bps);
                 seconds.delivery_bps.push(now.delivery_bps);
             }
         }
-        Ok(())
+        Ok(is_second.then(|| together.into_iter().total()))
     }
 
     /// Puts the seconds of each connection beside its state.
@@ -73,8 +74,10 @@ mod tests {
         for (seconds, entries) in [(3600, 2), (MOST + 1, 0)] {
             let spec = GoodputSpec { duration: Nanos::from_secs(seconds), ..fixture::goodput(Protocol::Tcp) };
             let mut diary = Diary::new(&streams, &spec);
-            for passed in [Passed::WarmUp, Passed::Second(1e9), Passed::Second(2e9)] {
-                diary.enter(passed).expect("connected");
+            for (passed, told) in
+                [(Passed::WarmUp, None), (Passed::Second(1e9), Some(0)), (Passed::Second(2e9), Some(0))]
+            {
+                assert_eq!(diary.enter(passed).expect("connected"), told);
             }
             let beside = diary.beside(vec![TcpState::default()]).remove(0).seconds;
             let lengths = [

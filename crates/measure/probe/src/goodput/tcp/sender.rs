@@ -71,8 +71,13 @@ pub(in crate::goodput) fn send(streams: &[TcpStream], setting: Setting<'_>) -> R
         hand.give(&share, enough, peer)
     };
     let mut diary = Diary::new(streams, setting.spec);
-    let (counted, states, given) =
-        send_with(setting, &counters, give, |passed| diary.enter(passed), || states(streams))?;
+    let tell = |passed| -> Result<(), ProbeError> {
+        if let Some(segments) = diary.enter(passed)? {
+            setting.control.resent(segments);
+        }
+        Ok(())
+    };
+    let (counted, states, given) = send_with(setting, &counters, give, tell, || states(streams))?;
     drain(streams, setting.control, peer, DRAIN)?;
     let Counted { bytes, seconds, .. } = counted;
     Ok(GoodputSent {
