@@ -4,7 +4,7 @@ pub(crate) mod failure;
 
 use std::process::ExitCode;
 
-use model::{Conclusion, Verdict};
+use model::{Assessment, Conclusion, Verdict, card_health::Health};
 
 use crate::output::say;
 
@@ -38,9 +38,15 @@ impl Exit {
         [self, other].into_iter().min_by_key(rank).unwrap_or(self)
     }
 
-    /// The status of a run with this verdict, of which something may not have been run.
-    pub(crate) fn of(verdict: Option<Verdict>, is_partial: bool) -> Self {
-        Self::from(verdict).and(if is_partial { Self::Inconclusive } else { Self::Done })
+    /// The status of a run with these conclusions.
+    pub(crate) fn of_run(assessment: &Assessment, is_partial: bool) -> Self {
+        Self::of(assessment.verdict, assessment.card.as_ref().map(|card| card.health), is_partial)
+    }
+
+    /// The status of a verdict and of the health of a card, of which something may not have been run.
+    fn of(verdict: Option<Verdict>, health: Option<Health>, is_partial: bool) -> Self {
+        let of_part = if is_partial { Self::Inconclusive } else { Self::Done };
+        Self::from(verdict).and(health.map_or(Self::Done, Self::from)).and(of_part)
     }
 }
 
@@ -71,6 +77,16 @@ impl From<Option<Verdict>> for Exit {
             None | Some(Verdict::Pass) => Self::Done,
             Some(Verdict::Fail) => Self::Failed,
             Some(Verdict::Inconclusive | Verdict::NotRun | Verdict::NotComparable) => Self::Inconclusive,
+        }
+    }
+}
+
+impl From<Health> for Exit {
+    fn from(health: Health) -> Self {
+        match health {
+            Health::Fine => Self::Done,
+            Health::Undecided => Self::Inconclusive,
+            Health::OtherSlot | Health::NotFine => Self::Failed,
         }
     }
 }
@@ -128,9 +144,18 @@ mod tests {
 
     #[test]
     fn a_run_of_which_something_was_left_out_did_not_pass() {
-        assert_eq!(Exit::of(Some(Verdict::Pass), false), Exit::Done);
-        assert_eq!([None, Some(Verdict::Pass)].map(|verdict| Exit::of(verdict, true)), [Exit::Inconclusive; 2]);
-        assert_eq!(Exit::of(Some(Verdict::Fail), true), Exit::Failed);
+        assert_eq!(Exit::of(Some(Verdict::Pass), None, false), Exit::Done);
+        assert_eq!([None, Some(Verdict::Pass)].map(|verdict| Exit::of(verdict, None, true)), [Exit::Inconclusive; 2]);
+        assert_eq!(Exit::of(Some(Verdict::Fail), None, true), Exit::Failed);
+    }
+
+    #[test]
+    fn a_script_is_told_whether_a_card_is_fine() {
+        let of = |health| Exit::of(None, Some(health), false).status();
+        let each = [Health::Fine, Health::Undecided, Health::OtherSlot, Health::NotFine];
+        assert_eq!(each.map(of), [0, 4, 3, 3]);
+        assert_eq!(Exit::of(None, Some(Health::NotFine), true), Exit::Failed, "found before it ended");
+        assert_eq!(Exit::of(Some(Verdict::Fail), Some(Health::Fine), false), Exit::Failed);
     }
 
     #[test]

@@ -12,10 +12,20 @@ const USAGE: Status = ("2", "The command line, or a file that it names, is wrong
 const PASSED: Status = ("0", "Every limit passed, or the plan has none.");
 const FAILED: Status = ("3", "A limit, or an item verified by hand, failed.");
 const OPEN: Status = ("4", "No limit failed, but one is inconclusive or was not run.");
+const CARD_FINE: Status = ("0", "Every limit passed, or the plan has none; with the plan \"card\", the card is fine.");
+const CARD_NOT_FINE: Status = (
+    "3",
+    "A limit, or an item verified by hand, failed; with the plan \"card\", the card is not fine or needs another slot.",
+);
+const CARD_OPEN: Status = (
+    "4",
+    "No limit failed, but one is inconclusive or was not run; with the plan \"card\", whether the card is fine was not decided.",
+);
 const INTERRUPTED: Status = ("130", "It was interrupted; finished trials are stored and reported.");
 
 const PLAIN: &[Status] = &[DONE, COULD_NOT, USAGE];
 const JUDGED: &[Status] = &[PASSED, COULD_NOT, USAGE, FAILED, OPEN, INTERRUPTED];
+const VERIFIED: &[Status] = &[CARD_FINE, COULD_NOT, USAGE, CARD_NOT_FINE, CARD_OPEN, INTERRUPTED];
 const ENDED: &[Status] =
     &[DONE, COULD_NOT, USAGE, ("130", "It was interrupted; what was counted until then is printed.")];
 const REPORTED: &[Status] = &[
@@ -92,7 +102,7 @@ const MANUALS: [Manual; 32] = [
     ),
     manual(
         "verify",
-        JUDGED,
+        VERIFIED,
         &[
             ("verify", "Measure the plan \"quick\" on the lab bed."),
             (

@@ -63,7 +63,7 @@ pub(super) fn report(options: &ReportOptions, common: &Common) -> anyhow::Result
     Ok(if options.check_limits { judged } else { Exit::Done })
 }
 
-/// Writes the report and prints the results of the run; the exit status is that of its limits.
+/// Writes the report and prints the results of the run; the exit status is that of its conclusions.
 pub(super) fn tell(
     run: &Run,
     files: &ReportFiles,
@@ -101,5 +101,5 @@ fn tell_in(
         say(&Notice::SignatureRemoved { folder: &place.folder.display().to_string() }.text(lang));
     }
     super::tell(Notice::ReportWritten { path: &written.first.display().to_string() }, common);
-    Ok(Exit::of(assessment.verdict, run.partial))
+    Ok(Exit::of_run(&assessment, run.partial))
 }
