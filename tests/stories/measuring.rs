@@ -1,10 +1,12 @@
 //! Measurements, from the command line to the report.
 
+use std::process::Stdio;
+
 use serde_json::Value;
 
 use crate::{
     machine::Snapshot,
-    program::{Desk, SMALL, text},
+    program::{Desk, SMALL, WIREPROOF, done, text, without_caller},
 };
 
 #[test]
@@ -66,6 +68,18 @@ fn single_probes_take_their_parameters_from_the_command_line() {
     assert!(goodput.err.contains("RFC 1242"), "the alias says what throughput means: {}", goodput.err);
     let trial = &goodput.json()["trials"][0];
     assert_eq!((&trial["probe"], &trial["mtu"], &trial["streams"]), (&"goodput".into(), &9000.into(), &2.into()));
+}
+
+/// The clock of a time namespace stands for that of a machine that has been up for 300 days.
+#[test]
+fn a_machine_that_has_been_up_for_most_of_a_year_is_measured() {
+    let desk = Desk::new();
+    let mut command = without_caller("unshare".as_ref());
+    command.args(["--time", "--fork", "--monotonic", "25920000", WIREPROOF, "--store", text(&desk.path("runs.db"))]);
+    command.args(["latency", "--frame-sizes", "64", "--count", "200", "--repeats", "1", "--json"]);
+    let latency = done(command.stdin(Stdio::null()).output().unwrap());
+    assert_eq!(latency.status, 0, "{}", latency.err);
+    assert_eq!(latency.json()["trials"][0]["sent"], 200, "{}", latency.out);
 }
 
 #[test]

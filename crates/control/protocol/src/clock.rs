@@ -31,7 +31,7 @@ impl ClockReading {
     pub fn at(&self, moment: Instant) -> Nanos {
         let after = moment.saturating_duration_since(self.at).as_nanos() as u64;
         let before = self.at.saturating_duration_since(moment).as_nanos() as u64;
-        Nanos((self.shown.0 + after).saturating_sub(before))
+        Nanos(self.shown.0.saturating_add(after).saturating_sub(before))
     }
 }
 
@@ -50,5 +50,12 @@ mod tests {
         assert_eq!(best.at(ms(151)), Nanos(5_150_000_000));
         assert_eq!(best.at(ms(41)), Nanos(5_040_000_000));
         assert_eq!(ClockReading::better(Some(quick), slow), Some(quick));
+    }
+
+    #[test]
+    fn an_agent_may_show_any_time() {
+        let start = Instant::now();
+        let latest = ClockReading::new(Nanos(u64::MAX), start, start);
+        assert_eq!(latest.at(start + Duration::from_secs(1)), Nanos(u64::MAX));
     }
 }

@@ -49,6 +49,7 @@ pub enum ToAgent {
         /// Task ID.
         id: u64,
         /// Start time by `CLOCK_MONOTONIC` of the machine; a past time means at once.
+        #[serde(with = "reading")]
         at: Nanos,
     },
     /// Ends a serving far side, with its result.
@@ -228,7 +229,7 @@ pub enum Reply {
     /// State for making a lab.
     LabState(LabState),
     /// Reading of the clock.
-    Clock(Nanos),
+    Clock(#[serde(with = "reading")] Nanos),
     /// A local address; `None` without a route.
     Source(Option<IpAddr>),
     /// Whether the host answered.
@@ -287,4 +288,36 @@ pub struct Outcome {
     pub counters: EndCounters,
     /// The figures.
     pub figures: SideFigures,
+}
+
+/// Readings of a clock as plain numbers. A text with a unit is accepted up to 104 days only, and machines run for longer.
+mod reading {
+    use model::Nanos;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(reading: &Nanos, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(reading.0)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Nanos, D::Error> {
+        u64::deserialize(deserializer).map(Nanos)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::json::Json;
+
+    use super::*;
+
+    #[test]
+    fn a_clock_of_any_age_is_told_to_the_nanosecond() {
+        const DAY: u64 = 24 * 3600 * 1_000_000_000;
+        for reading in [0, 1, 300 * DAY + 1, 100_000 * DAY + 7, u64::MAX].map(Nanos) {
+            let answer = FromAgent::Answer { id: 1, reply: Reply::Clock(reading) };
+            assert_eq!(FromAgent::from_json(&answer.to_json()).expect("an answer"), answer);
+            let start = ToAgent::Start { id: 1, at: reading };
+            assert_eq!(ToAgent::from_json(&start.to_json()).expect("an order"), start);
+        }
+    }
 }
