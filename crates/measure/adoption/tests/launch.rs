@@ -346,7 +346,9 @@ fn a_launcher_that_is_stopped_costs_a_program_five_seconds_in_all() {
     command.env(PART, "patient program").env("WIREPROOF_BYPASS", name).stdout(Stdio::piped());
     let output = wire.at_b(|| command.output()).expect("this program");
     launcher.kill();
-    assert_eq!(String::from_utf8_lossy(&output.stdout), "[false, false, false] 5\n");
+    let output = String::from_utf8_lossy(&output.stdout);
+    let seconds = output.strip_prefix("[false, false, false] ").and_then(|rest| rest.trim_end().parse().ok());
+    assert!(seconds.is_some_and(|seconds: u64| (5..10).contains(&seconds)), "{output}");
 }
 
 fn a_program_that_becomes_another_gives_it_back() {
