@@ -6,6 +6,7 @@ mod files;
 mod identify;
 pub(crate) mod manual;
 mod measure;
+mod numbers;
 mod packets;
 mod probes;
 mod reach;

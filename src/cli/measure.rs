@@ -4,7 +4,11 @@ use bed::{BedRef, Taking};
 use clap::Args;
 use model::{Mtu, Nanos};
 
-use super::{files::ReportFiles, reach::Reach};
+use super::{
+    files::ReportFiles,
+    numbers::{at_least_1, from_to, whole},
+    reach::Reach,
+};
 
 /// Where and how to measure.
 #[derive(Clone, Debug, Args)]
@@ -30,19 +34,19 @@ pub(crate) struct Measure {
     #[arg(long, value_parser = parse_mtu)]
     pub(crate) mtu: Option<Mtu>,
     /// Frame sizes with FCS, in bytes, like 64,512,1518.
-    #[arg(long, value_delimiter = ',', value_name = "SIZES")]
+    #[arg(long, value_delimiter = ',', value_name = "SIZES", allow_negative_numbers = true, value_parser = whole::<u32>("1518"))]
     pub(crate) frame_sizes: Vec<u32>,
     /// Counted time of each goodput trial, like "10 s"; with "latency" and "packets" of each of their trials.
     #[arg(long, value_name = "TIME")]
     pub(crate) duration: Option<Nanos>,
     /// Counted messages of each latency trial.
-    #[arg(long, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, allow_negative_numbers = true, value_parser = at_least_1)]
     pub(crate) count: Option<u64>,
     /// Connections or flows at the same time.
-    #[arg(long, value_parser = clap::value_parser!(u16).range(1..=128))]
+    #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u16..=128))]
     pub(crate) streams: Option<u16>,
     /// Repeats of the whole plan.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u32..=10_000))]
     pub(crate) repeats: Option<u32>,
     /// Cores of the two ends, like 2,3; several for each end like 2-5,6-9.
     #[arg(long, value_parser = parse_cpus, value_name = "CLIENT,SERVER")]

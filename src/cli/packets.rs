@@ -30,7 +30,7 @@ pub(crate) struct CaptureOptions {
     #[arg(value_name = "FILE.pcapng")]
     pub(crate) file: PathBuf,
     /// End by itself after so many chosen frames.
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = super::numbers::at_least_1)]
     pub(crate) count: Option<u64>,
     /// End by itself after this time.
     #[arg(long, value_name = "TIME", value_parser = super::watch::parse_duration)]
@@ -60,7 +60,7 @@ pub(crate) struct SendOptions {
     #[arg(long, value_name = "SIZES")]
     pub(crate) sizes: Option<Sizes>,
     /// Number of flows that the packets rotate through, up to 1000000.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, allow_negative_numbers = true, value_parser = super::numbers::from_to(1_u32..=1_000_000))]
     pub(crate) flows: Option<u32>,
     /// TOML file with a table "stream" for each of several streams at the same time; the receiver has to be given the same.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["sizes", "flows", "rate"])]
@@ -72,13 +72,13 @@ pub(crate) struct SendOptions {
     #[arg(long, value_name = "TIME", default_value = "10 s", value_parser = super::watch::parse_duration)]
     pub(crate) duration: Nanos,
     /// End earlier, after so many frames of all streams.
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = super::numbers::at_least_1)]
     pub(crate) count: Option<u64>,
     /// Stream token; sender and receiver must use the same.
-    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    #[arg(long, default_value_t = 0, value_name = "NUMBER", allow_negative_numbers = true, value_parser = super::numbers::from_to(0_u16..=u16::MAX))]
     pub(crate) token: u16,
     /// Cores to send from, like 2,3; each has a numbered sequence of its own (default: one core).
-    #[arg(long, value_delimiter = ',', value_name = "CORES")]
+    #[arg(long, value_delimiter = ',', value_name = "CORES", allow_negative_numbers = true, value_parser = super::numbers::whole::<usize>("2"))]
     pub(crate) cpus: Vec<usize>,
     /// Send from the interface of the default route, or that of an ssh session.
     #[arg(long)]
@@ -98,10 +98,10 @@ pub(crate) struct ReceiveOptions {
     #[arg(long, value_name = "TIME", value_parser = super::watch::parse_duration)]
     pub(crate) duration: Option<Nanos>,
     /// End by itself when so many frames have come.
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = super::numbers::at_least_1)]
     pub(crate) count: Option<u64>,
     /// Stream token; sender and receiver must use the same.
-    #[arg(long, default_value_t = 0, value_name = "NUMBER")]
+    #[arg(long, default_value_t = 0, value_name = "NUMBER", allow_negative_numbers = true, value_parser = super::numbers::from_to(0_u16..=u16::MAX))]
     pub(crate) token: u16,
     /// Both sides run on this machine: also measure how long packets took.
     #[arg(long)]

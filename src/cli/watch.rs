@@ -20,7 +20,7 @@ pub(crate) struct WatchOptions {
     #[arg(long, value_name = "TIME", default_value = "1 s", value_parser = parse_interval)]
     pub(crate) interval: Nanos,
     /// End after this many intervals.
-    #[arg(long, value_name = "NUMBER", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = super::numbers::at_least_1)]
     pub(crate) count: Option<u64>,
     /// End by itself after this time.
     #[arg(long, value_name = "TIME", value_parser = parse_duration)]

@@ -6,7 +6,7 @@ use model::{
     plan::PlanError,
 };
 
-use super::{Known, ProbeOptions, each, shared::latency_sizes, some};
+use super::{super::numbers::whole, Known, ProbeOptions, each, shared::latency_sizes, some};
 
 pub(crate) const KNOWN: Known = Known {
     name: "goodput",
@@ -55,7 +55,7 @@ pub(crate) struct GoodputOptions {
     #[arg(long)]
     batch: Option<Batch>,
     /// MTUs to set at both ends, in turn, like 1500,9000; each is verified, and the old one restored.
-    #[arg(long, value_delimiter = ',', value_name = "MTUS")]
+    #[arg(long, value_delimiter = ',', value_name = "MTUS", allow_negative_numbers = true, value_parser = whole::<u32>("1500"))]
     mtus: Vec<u32>,
 }
 

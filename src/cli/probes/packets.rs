@@ -9,7 +9,7 @@ use model::{
     stream::{Load, Rate, Sizes},
 };
 
-use super::{Known, ProbeOptions, each, some};
+use super::{super::numbers::from_to, Known, ProbeOptions, each, some};
 
 pub(super) const KNOWN: Known = Known {
     name: "packets",
@@ -46,7 +46,7 @@ pub(crate) struct PacketsOptions {
     #[arg(long, conflicts_with_all = ["sizes", "frame_sizes"])]
     imix: bool,
     /// Number of flows that the packets rotate through, up to 1000000.
-    #[arg(long, value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u32..=1_000_000))]
     flows: Option<u32>,
     /// Packet engine: live, xsk, af_packet, udp or pktgen (default: the best one that works).
     #[arg(long)]

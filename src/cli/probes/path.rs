@@ -3,7 +3,7 @@
 use clap::Args;
 use model::{IpVersion, Mtu, Plan, plan::PlanError};
 
-use super::{Known, ProbeOptions, each, shared::latency_sizes, some};
+use super::{super::numbers::whole, Known, ProbeOptions, each, shared::latency_sizes, some};
 
 pub(super) const KNOWN: Known = Known {
     name: "path",
@@ -22,11 +22,11 @@ pub(crate) struct PathOptions {
     #[arg(long)]
     pub(crate) ip: Option<IpVersion>,
     /// MTUs to set at both ends, in turn, like 1500,9000; the old one is restored.
-    #[arg(long, value_delimiter = ',', value_name = "MTUS")]
+    #[arg(long, value_delimiter = ',', value_name = "MTUS", allow_negative_numbers = true, value_parser = whole::<u32>("1500"))]
     mtus: Vec<u32>,
     /// Also ask each router on the way, and the far end: address, answers, round-trip times. So many packets to each, one a
     /// second (10).
-    #[arg(long, value_name = "PACKETS", num_args = 0..=1, require_equals = true, default_missing_value = "10")]
+    #[arg(long, value_name = "PACKETS", num_args = 0..=1, require_equals = true, default_missing_value = "10", value_parser = whole::<u32>("10"))]
     hops: Option<u32>,
 }
 

@@ -6,7 +6,7 @@ use model::{
     plan::{PlanError, TransactionKind},
 };
 
-use super::{Known, ProbeOptions, each, shared::latency_sizes, some};
+use super::{super::numbers::whole, Known, ProbeOptions, each, shared::latency_sizes, some};
 
 pub(super) const KNOWN: Known = Known {
     name: "transactions",
@@ -51,7 +51,7 @@ pub(crate) struct TransactionsOptions {
     #[arg(long)]
     new_connections: bool,
     /// Connections open at the same time, in turn, like 1,100; 10000 at most.
-    #[arg(long, value_delimiter = ',', value_name = "NUMBERS")]
+    #[arg(long, value_delimiter = ',', value_name = "NUMBERS", allow_negative_numbers = true, value_parser = whole::<u16>("100"))]
     connections: Vec<u16>,
     /// Open loop: transactions a second by a schedule, like "10 ktps", over all connections together. Response times then
     /// count from the scheduled time.
