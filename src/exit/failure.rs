@@ -94,6 +94,7 @@ fn of_cause(error: &(dyn std::error::Error + 'static)) -> Option<Known> {
             RunError::Misfit(_) => (Category::Usage, Advice::InMessage),
             RunError::Bed(error) => of_bed(error),
             RunError::Trial { error, .. } => of_agent(error, Category::Measurement),
+            RunError::Impossible { .. } => (Category::Measurement, Advice::Told(None)),
             RunError::Confused { .. } => (Category::Bug, Advice::Told(None)),
         });
     }

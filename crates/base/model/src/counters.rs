@@ -5,7 +5,10 @@ use derive_more::Display;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::choice::choice;
+use crate::{
+    choice::choice,
+    plausible::{Checked, each, finite, seconds},
+};
 
 /// Counters of one end: its cores over the counted time, all others over the whole transfer, from before the first packet
 /// until the last arrived.
@@ -148,6 +151,17 @@ pub struct CoreKinds {
 }
 
 impl EndCounters {
+    /// Whether they are possible.
+    pub fn check(&self) -> Checked {
+        seconds("seconds", self.seconds)?;
+        finite("own_cpu", self.own_cpu)?;
+        each("cpu", &self.cpu, |core| {
+            let shares = [("busy", core.busy), ("softirq", core.softirq), ("steal", core.steal)];
+            shares.into_iter().try_for_each(|(name, share)| finite(name, share))
+        })?;
+        each("events", &self.events, |event| finite("at_s", event.at_s))
+    }
+
     /// By how much a counter grew, summed over all that it belongs to.
     pub fn sum(&self, source: Source, name: &str) -> u64 {
         self.named(source, name).map(|delta| delta.delta).total()

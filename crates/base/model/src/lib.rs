@@ -33,6 +33,7 @@ pub mod nic;
 pub mod placement;
 pub mod plain;
 pub mod plan;
+pub mod plausible;
 pub mod probe;
 pub mod reading;
 pub mod reference;

@@ -1,7 +1,7 @@
 //! How a run ended, and what failed on the way.
 
 use bed::BedError;
-use model::Run;
+use model::{Run, plausible::Implausible};
 use protocol::{AgentError, Fault};
 
 use crate::fit::Misfit;
@@ -41,6 +41,14 @@ pub enum RunError {
         /// What went wrong.
         error: AgentError,
     },
+    /// The two ends told figures that are not possible together.
+    #[error("{step}: the agents told a figure that is not possible: {error}")]
+    Impossible {
+        /// The probe.
+        step: String,
+        /// The figure.
+        error: Implausible,
+    },
     /// The agents brought figures of another probe.
     #[error("{step}: the agents brought figures of another probe; this is a fault in wireproof, please report it")]
     Confused {
@@ -54,6 +62,7 @@ impl RunError {
     fn is_of_its_step(&self) -> bool {
         match self {
             Self::Trial { error, .. } => matches!(error.fault, Fault::Failed(_) | Fault::Stuck { .. }),
+            Self::Impossible { .. } => true,
             Self::Misfit(_) | Self::Bed(_) | Self::Confused { .. } => false,
         }
     }

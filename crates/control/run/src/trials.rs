@@ -93,6 +93,9 @@ impl<A: Archive> Trials<'_, '_, A> {
         match brought {
             Ok(brought) => match assemble(follower.heading, step, &run.bed, brought) {
                 Some(mut trial) => {
+                    if let Err(error) = trial.check() {
+                        return (None, Err(RunError::Impossible { step: step.spec.to_string(), error }.into()));
+                    }
                     trial.doubts.extend(path_not_proven(&trial, &run.trials));
                     trial.doubts.extend(ttl_kept(&trial, &run.bed));
                     (Some(trial), Ok(()))

@@ -10,7 +10,7 @@ mod schema;
 mod version_1;
 
 use std::{
-    fs, io,
+    fs, io, mem,
     path::{Path, PathBuf},
     process, thread,
     time::Duration,
@@ -113,7 +113,10 @@ impl Store {
             // Its program was killed before it could say so itself.
             run.doubts.push(Doubt::Interrupted);
         }
-        run.trials = self.trials(&id)?;
+        let (trials, self_tests) = (self.trials(&id)?, mem::take(&mut run.self_tests));
+        run.partial |= !trials.iter().all(|trial| trial.check().is_ok());
+        run.trials = possible(trials, "trial", &mut run.doubts);
+        run.self_tests = possible(self_tests, "self-test", &mut run.doubts);
         Ok(run)
     }
 
@@ -272,6 +275,17 @@ fn create(path: &Path, new: &Path) -> Result<(), StoreError> {
         Err(_) => fs::rename(new, path).map_err(failed),
         Ok(()) => Ok(()),
     }
+}
+
+/// The trials whose figures are possible. Of the others a doubt says why they are left out.
+fn possible(trials: Vec<Trial>, what: &str, doubts: &mut Vec<Doubt>) -> Vec<Trial> {
+    let is_possible = |trial: &Trial| {
+        let checked = trial.check();
+        let what = |error| format!("{what} {} of the store is left out, because {error}", trial.number);
+        doubts.extend(checked.as_ref().err().map(|error| Doubt::Failed { what: what(error) }));
+        checked.is_ok()
+    };
+    trials.into_iter().filter(is_possible).collect()
 }
 
 fn is_partial(run: &Run) -> bool {

@@ -232,3 +232,17 @@ fn a_run_that_calls_itself_otherwise_than_its_row_is_refused() {
     change("UPDATE run SET id = '../../../x'");
     assert!(matches!(store.last().unwrap_err(), StoreError::OtherName { .. }), "also where both say so");
 }
+
+#[test]
+fn a_trial_whose_figures_are_not_possible_is_left_out_and_the_others_are_read() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let run = begin(&mut store, "first", 3);
+    let changed = Trial { duration_s: -1.0, ..trial(2) };
+    store.keep_trial(&run.id, &changed).unwrap();
+    let read = store.load(&run.id).unwrap();
+    assert_eq!(read.trials, [trial(1), trial(3)]);
+    let why = "trial 2 of the store is left out, because duration_s cannot be: -1 is not from 0".to_owned();
+    let says = |doubt: &Doubt| matches!(doubt, Doubt::Failed { what } if what.starts_with(&why));
+    assert!(read.partial && read.doubts.iter().any(says), "{:?}", read.doubts);
+}

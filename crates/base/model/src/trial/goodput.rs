@@ -3,11 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Measures, Pacing};
+use super::{Measures, Pacing, times::pacing};
 use crate::{
     Total,
     figure::{Figure, Metric},
     frame_size::PayloadSize,
+    plausible::{
+        Checked, SECONDS, Within, arrived, at_most, bytes, count, each, no_more_than, optional, rate, seconds, text,
+        whole_seconds,
+    },
     probe::{Conditions, GoodputSpec},
     units::{Bytes, Mtu},
 };
@@ -265,6 +269,10 @@ impl Measures for GoodputSpec {
             ..Conditions::default()
         }
     }
+
+    fn check(&self, result: &GoodputResult) -> Checked {
+        each("flows", &result.flows, check_flow)
+    }
 }
 
 impl GoodputResult {
@@ -306,4 +314,76 @@ impl Flow {
 
 fn bps(bytes: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { bytes as f64 * 8.0 / seconds } else { 0.0 }
+}
+
+/// Whether the counts of one side are possible.
+pub(super) fn check(side: &GoodputSide) -> Checked {
+    side.sent.as_ref().map_or(Ok(()), check_sent).within("sent")?;
+    side.received.as_ref().map_or(Ok(()), check_received).within("received")
+}
+
+fn check_sent(sent: &GoodputSent) -> Checked {
+    bytes("total_bytes", sent.total_bytes)?;
+    no_more_than("counted_bytes", sent.counted_bytes, "total_bytes", sent.total_bytes)?;
+    sent.counted_s.map_or(Ok(()), |counted| seconds("counted_s", counted))?;
+    count("buffer_full", sent.buffer_full)?;
+    each("tcp", &sent.tcp, connection)?;
+    if let Some(copies) = &sent.zero_copied {
+        count("zero_copied.zero_copied", copies.zero_copied)?;
+        count("zero_copied.copied", copies.copied)?;
+    }
+    let Some(datagrams) = &sent.datagrams else { return Ok(()) };
+    count("datagrams.sent", datagrams.sent)?;
+    optional("datagrams.through_kernel", datagrams.through_kernel)?;
+    datagrams.intended_bps.map_or(Ok(()), |intended| rate("datagrams.intended_bps", intended))?;
+    datagrams.pacing.as_ref().map_or(Ok(()), pacing).within("datagrams.pacing")
+}
+
+fn connection(tcp: &TcpState) -> Checked {
+    text("congestion", &tcp.congestion)?;
+    count("retransmits", tcp.retransmits)?;
+    count("reorderings", tcp.reorderings)?;
+    let lists = &tcp.seconds;
+    let lengths = [
+        lists.retransmits.len(),
+        lists.rtt_us.len(),
+        lists.cwnd_segments.len(),
+        lists.pacing_bps.len(),
+        lists.delivery_bps.len(),
+    ];
+    lengths.into_iter().try_for_each(|length| at_most("seconds", length as f64, SECONDS))?;
+    each("seconds.retransmits", &lists.retransmits, |again| count("count", *again))
+}
+
+pub(super) fn check_received(received: &GoodputReceived) -> Checked {
+    bytes("total_bytes", received.total_bytes)?;
+    no_more_than("counted_bytes", received.counted_bytes, "total_bytes", received.total_bytes)?;
+    seconds("counted_s", received.counted_s)?;
+    seconds("warmup_s", received.warmup_s)?;
+    whole_seconds(&received.intervals_bps).within("intervals_bps")?;
+    let Some(datagrams) = &received.datagrams else { return Ok(()) };
+    let counts = [
+        ("received", datagrams.received),
+        ("duplicated", datagrams.duplicated),
+        ("reordered", datagrams.reordered),
+        ("window", datagrams.window),
+        ("corrupt", datagrams.corrupt),
+        ("compared", datagrams.compared.unwrap_or_default()),
+        ("overflowed", datagrams.overflowed),
+        ("through_kernel", datagrams.through_kernel.unwrap_or_default()),
+    ];
+    counts.into_iter().try_for_each(|(field, value)| count(field, value)).within("datagrams")
+}
+
+/// Without a count of the sender, as where a trial was cut off, there is nothing to compare with.
+pub(super) fn check_flow(flow: &Flow) -> Checked {
+    let way = || format!("{} → {}", flow.from, flow.to);
+    check_sent(&flow.sent).within("sent").within(way())?;
+    check_received(&flow.received).within("received").within(way())?;
+    match (&flow.sent.datagrams, &flow.received.datagrams) {
+        (Some(sent), Some(received)) if sent.sent > 0 => {
+            arrived("received.datagrams.received", received.received, "sent.datagrams.sent", sent.sent).within(way())
+        }
+        _ => Ok(()),
+    }
 }

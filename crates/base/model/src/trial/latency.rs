@@ -3,10 +3,14 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Flow, Measures, Pacing, TimeSummary, times::supports};
+use super::{
+    Flow, Measures, Pacing, TimeSummary, goodput,
+    times::{pacing, supports, times},
+};
 use crate::{
     figure::{Figure, Metric, Range},
     frame_size::{FrameSize, PayloadSize},
+    plausible::{Checked, HISTOGRAM, Within, arrived, count, each, entries, finite, no_more_than, rate},
     probe::{Conditions, LatencySpec},
 };
 
@@ -118,6 +122,13 @@ impl Measures for LatencySpec {
         let (frame_size, payload_size) = (Some(result.frame_size), Some(result.payload_size));
         Conditions { frame_size, payload_size, ..Conditions::default() }
     }
+
+    fn check(&self, result: &LatencyResult) -> Checked {
+        check(result)?;
+        let messages = result.sent.saturating_add(self.warmup);
+        arrived("answered", result.answered, "messages sent", messages)?;
+        each("load", &result.load, goodput::check_flow)
+    }
 }
 
 impl LatencyResult {
@@ -178,4 +189,38 @@ pub enum StageName {
     WireAndFar,
     /// From there until the near program has it: waking up and the receive call.
     NearReceive,
+}
+
+/// Whether the result of the near side is possible.
+pub(super) fn check(result: &LatencyResult) -> Checked {
+    let counts = [
+        ("sent", result.sent),
+        ("lost", result.lost.unwrap_or_default()),
+        ("late", result.late),
+        ("reordered", result.reordered),
+        ("duplicated", result.duplicated),
+        ("overflowed", result.overflowed),
+        ("answered", result.answered),
+        ("far_overflowed", result.far_overflowed),
+        ("through_kernel", result.through_kernel.unwrap_or_default()),
+        ("segments", result.segments.unwrap_or_default()),
+    ];
+    counts.into_iter().try_for_each(|(field, value)| count(field, value))?;
+    no_more_than("lost and late", result.missing(), "sent", result.sent)?;
+    no_more_than("rtt_ns.n", result.rtt_ns.n, "sent", result.sent)?;
+    times("rtt_ns", &result.rtt_ns)?;
+    rate("achieved_pps", result.achieved_pps)?;
+    result.intended_pps.map_or(Ok(()), |intended| rate("intended_pps", intended))?;
+    result.pacing.as_ref().map_or(Ok(()), pacing).within("pacing")?;
+    let variation = &result.variation;
+    times("variation.rtt_ns", &variation.rtt_ns)?;
+    variation.forward_ns.as_ref().map_or(Ok(()), |way| times("variation.forward_ns", way))?;
+    variation.reverse_ns.as_ref().map_or(Ok(()), |way| times("variation.reverse_ns", way))?;
+    if let Some(one_way) = &result.one_way {
+        times("one_way.forward_ns", &one_way.forward_ns)?;
+        times("one_way.reverse_ns", &one_way.reverse_ns)?;
+    }
+    each("stages", &result.stages, |stage| times("time_ns", &stage.time_ns))?;
+    finite("clock_cost_ns", result.clock_cost_ns)?;
+    entries("histogram", result.histogram.len(), HISTOGRAM)
 }

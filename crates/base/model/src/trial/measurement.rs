@@ -4,6 +4,7 @@ use std::any::Any;
 
 use crate::{
     figure::Figure,
+    plausible::Checked,
     probe::{Conditions, Probe, ProbeSpec},
 };
 
@@ -14,6 +15,9 @@ pub trait Measures: Probe + Clone + Into<ProbeSpec> {
 
     /// Figures of a result: those that its sample supports. `far` is the end at the far side.
     fn figures(&self, result: &Self::Result, far: &str) -> Vec<Figure>;
+
+    /// Whether a result is possible.
+    fn check(&self, result: &Self::Result) -> Checked;
 
     /// Conditions that the result alone tells.
     fn conditions_met(&self, _result: &Self::Result) -> Conditions {
@@ -28,6 +32,7 @@ pub(super) trait Measurement<'a> {
     fn result(&self) -> &'a dyn Any;
     fn figures(&self, far: &str) -> Vec<Figure>;
     fn conditions(&self) -> Conditions;
+    fn check(&self) -> Checked;
 }
 
 impl<'a, S: Measures> Measurement<'a> for (&'a S, &'a S::Result) {
@@ -49,5 +54,9 @@ impl<'a, S: Measures> Measurement<'a> for (&'a S, &'a S::Result) {
 
     fn conditions(&self) -> Conditions {
         self.0.conditions_met(self.1).or(&self.0.conditions())
+    }
+
+    fn check(&self) -> Checked {
+        self.0.check(self.1)
     }
 }

@@ -33,6 +33,7 @@ use crate::{
     counters::EndCounters,
     doubt::Doubt,
     figure::{Figure, Metric, Range},
+    plausible::{self, Checked, Within},
     probe::{Conditions, GoodputSpec, LatencySpec, PacketsSpec, PathSpec, Probe, ProbeSpec, TransactionsSpec},
 };
 
@@ -224,6 +225,19 @@ impl Trial {
         [&self.endpoint_from].into_iter().chain(self.others.iter().map(|other| &other.endpoint)).map(String::as_str)
     }
 
+    /// Whether its figures are possible, those of both ends against each other too.
+    pub fn check(&self) -> Checked {
+        plausible::seconds("duration_s", self.duration_s)?;
+        for (end, counters) in [&self.endpoint_from, &self.endpoint_to].into_iter().zip(&self.counters) {
+            counters.check().within(format_args!("counters of {end}"))?;
+        }
+        for other in &self.others {
+            other.counters.check().within(format_args!("counters of {}", other.endpoint))?;
+        }
+        self.dut.as_ref().map_or(Ok(()), EndCounters::check).within("counters of the device under test")?;
+        self.measured.parts().check()
+    }
+
     /// Whether it may take the place of another try of the same measurement: it is whole, or got further.
     pub fn replaces(&self, other: &Self) -> bool {
         self.is_whole() || (!other.is_whole() && self.duration_s > other.duration_s)
@@ -232,6 +246,44 @@ impl Trial {
     /// Whether it was completed; a trial that was cut off does not count as the planned one.
     pub fn is_whole(&self) -> bool {
         !self.doubts.iter().any(|doubt| matches!(doubt, Doubt::Unfinished { .. }))
+    }
+}
+
+impl SideFigures {
+    /// Whether they are possible.
+    pub fn check(&self) -> Checked {
+        let load =
+            |load: &Option<Box<GoodputSide>>| load.as_ref().map_or(Ok(()), |load| goodput::check(load)).within("load");
+        match self {
+            Self::LatencyNear { result, load: of_load } => latency::check(result).and_then(|()| load(of_load)),
+            Self::LatencyFar { answered, overflowed, through_kernel, load: of_load, .. } => {
+                plausible::count("answered", *answered)?;
+                plausible::count("overflowed", *overflowed)?;
+                plausible::optional("through_kernel", *through_kernel)?;
+                load(of_load)
+            }
+            Self::Goodput(side) => goodput::check(side),
+            Self::PathNear(result) => path::check(result),
+            Self::PathFar { devices } => plausible::each("devices", devices, path::check_device),
+            Self::Packets(side) => packets::check(side),
+            Self::TransactionsNear(result) => transactions::check(result),
+            Self::TransactionsFar(served) => plausible::text("server", &served.server),
+        }
+    }
+}
+
+impl SoFar {
+    /// Whether they are possible.
+    pub fn check(&self) -> Checked {
+        match self {
+            Self::Latency { seconds, result } => {
+                plausible::seconds("seconds", *seconds)?;
+                latency::check(result)
+            }
+            Self::Goodput(received) => goodput::check_received(received),
+            Self::Packets(side) => packets::check(side),
+            Self::Transactions(result) => transactions::check(result),
+        }
     }
 }
 

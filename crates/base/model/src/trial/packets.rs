@@ -3,11 +3,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Measures, Pacing, TimeSummary};
+use super::{
+    Measures, Pacing, TimeSummary,
+    times::{pacing, times},
+};
 use crate::{
     Total,
     figure::{Figure, Metric},
     frame_size::{AROUND_FRAME, FrameSize},
+    plausible::{Checked, ENTRIES, Within, arrived, count, each, entries, no_more_bytes, rate, seconds, text},
     probe::{Engine, PacketsSpec},
     units::Mtu,
 };
@@ -144,6 +148,10 @@ impl Measures for PacketsSpec {
             [Figure::known(Metric::ForwardingRate, result.slowest_pps()), Figure::known(Metric::Loss, result.loss())];
         figures.into_iter().flatten().collect()
     }
+
+    fn check(&self, result: &PacketsResult) -> Checked {
+        each("streams", &result.streams, check_stream)
+    }
 }
 
 impl PacketsResult {
@@ -246,6 +254,54 @@ fn per_second(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
 }
 
+/// Whether the counts of one side are possible.
+pub(super) fn check(side: &PacketsSide) -> Checked {
+    each("sent", &side.sent, check_sent)?;
+    each("received", &side.received, check_received)
+}
+
+fn check_sent(sent: &PacketsSent) -> Checked {
+    text("stream", &sent.stream)?;
+    text("engine_why", &sent.engine_why)?;
+    count("frames", sent.frames)?;
+    count("refused", sent.refused)?;
+    no_more_bytes(sent.bytes, sent.frames)?;
+    seconds("seconds", sent.seconds)?;
+    sent.intended_pps.map_or(Ok(()), |intended| rate("intended_pps", intended))?;
+    sent.pacing.as_ref().map_or(Ok(()), pacing).within("pacing")?;
+    entries("cpus", sent.cpus.len(), ENTRIES)
+}
+
+fn check_received(received: &PacketsReceived) -> Checked {
+    let counts = [
+        ("frames", received.frames),
+        ("duplicated", received.duplicated),
+        ("reordered", received.reordered),
+        ("window", received.window),
+        ("corrupt", received.corrupt),
+        ("compared", received.compared.unwrap_or_default()),
+        ("late", received.late),
+    ];
+    counts.into_iter().try_for_each(|(field, value)| count(field, value))?;
+    no_more_bytes(received.bytes, received.frames + received.duplicated + received.corrupt + received.late)?;
+    received.seconds.map_or(Ok(()), |lasted| seconds("seconds", lasted))?;
+    received.latency_ns.as_ref().map_or(Ok(()), |latency| times("latency_ns", latency))?;
+    received.inter_arrival_ns.as_ref().map_or(Ok(()), |gaps| times("inter_arrival_ns", gaps))?;
+    each("cpus", &received.cpus, |core| count("frames", core.frames))
+}
+
+fn check_stream(stream: &PacketStream) -> Checked {
+    let way = || format!("{} → {}", stream.from, stream.to);
+    let (sent, received) = (&stream.sent, &stream.received);
+    check_sent(sent).within("sent").within(way())?;
+    check_received(received).within("received").within(way())?;
+    // Of a trial that was cut off, the two sides told at different moments.
+    if stream.cut_off || sent.frames == 0 {
+        return Ok(());
+    }
+    arrived("received.frames", received.frames, "sent.frames", sent.frames).within(way())
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -295,5 +351,40 @@ mod tests {
         assert_eq!(stored.clone().try_into(), Ok(unknown.received.clone()));
         stored.insert("seconds".to_owned(), 0.0.into());
         assert_eq!(stored.try_into(), Ok(unknown.received), "as it was once stored");
+    }
+
+    fn checked(stream: PacketStream) -> Checked {
+        each("streams", &[stream], check_stream)
+    }
+
+    #[test]
+    fn figures_of_both_ends_are_held_against_each_other() {
+        assert_eq!(checked(fixture::packet_stream(1_000_000, 1_000_000)), Ok(()));
+        let error = checked(fixture::packet_stream(1_000_000, 5_000_000)).unwrap_err().to_string();
+        assert!(error.contains("streams 1.a → b.received.frames cannot be"), "{error}");
+        assert!(error.contains("5000000 is more than four times sent.frames, 4000000"), "{error}");
+        let cut_off = PacketStream { cut_off: true, ..fixture::packet_stream(1_000_000, 5_000_000) };
+        assert_eq!(checked(cut_off), Ok(()), "told at different moments");
+    }
+
+    #[test]
+    fn numbers_at_the_end_of_their_range_are_refused() {
+        let refused = |change: fn(&mut PacketStream)| {
+            let mut stream = fixture::packet_stream(1000, 1000);
+            change(&mut stream);
+            checked(stream).unwrap_err().field
+        };
+        let of = |field: &str| format!("streams 1.a → b.{field}");
+        assert_eq!(refused(|it| it.sent.frames = u64::MAX), of("sent.frames"));
+        assert_eq!(refused(|it| it.received.duplicated = u64::MAX), of("received.duplicated"));
+        assert_eq!(refused(|it| it.sent.bytes = 1 << 40), of("sent.bytes"));
+        for seconds in [-1.0, 1e9] {
+            let mut stream = fixture::packet_stream(1000, 1000);
+            stream.sent.seconds = seconds;
+            assert_eq!(checked(stream).unwrap_err().field, of("sent.seconds"), "{seconds}");
+        }
+        assert_eq!(refused(|it| it.sent.seconds = f64::NAN), of("sent.seconds"));
+        assert_eq!(refused(|it| it.sent.intended_pps = Some(f64::INFINITY)), of("sent.intended_pps"));
+        assert_eq!(refused(|it| it.sent.stream = "x".repeat(1 << 17)), of("sent.stream"));
     }
 }

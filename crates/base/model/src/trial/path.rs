@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::Measures;
 use crate::{
     figure::{Figure, Metric},
+    plausible::{Checked, ENTRIES, PACKET, Within, at_most, count, each, entries, in_order, no_more_than, text},
     probe::PathSpec,
     units::{Mtu, Nanos},
 };
@@ -63,6 +64,10 @@ impl Measures for PathSpec {
         let both_ways = passes(&result.forward).min(passes(&result.reverse));
         Figure::known(Metric::PathMtu, Some(both_ways.into())).into_iter().collect()
     }
+
+    fn check(&self, result: &PathResult) -> Checked {
+        check(result)
+    }
 }
 
 /// One direction.
@@ -115,4 +120,35 @@ pub struct PathDevice {
     pub master: Option<String>,
     /// Whether the path's packets really go through it; a sister port of the same bridge does not carry them.
     pub on_path: bool,
+}
+
+/// Whether the result of the near side is possible.
+pub(super) fn check(result: &PathResult) -> Checked {
+    count("packets", result.packets)?;
+    leg(&result.forward).within("forward")?;
+    leg(&result.reverse).within("reverse")?;
+    each("devices", &result.devices, check_device)?;
+    each("hops", &result.hops, hop)
+}
+
+fn leg(leg: &Leg) -> Checked {
+    leg.mtu.map_or(Ok(()), mtu)
+}
+
+pub(super) fn check_device(device: &PathDevice) -> Checked {
+    text("host", &device.host)?;
+    text("name", &device.name)?;
+    text("kind", &device.kind)
+}
+
+fn hop(hop: &Hop) -> Checked {
+    entries("addresses", hop.addresses.len(), ENTRIES)?;
+    no_more_than("answered", hop.answered.into(), "sent", hop.sent.into())?;
+    let Some(times) = hop.times else { return Ok(()) };
+    let steps = [("shortest", times.shortest.0), ("median", times.median.0), ("longest", times.longest.0)];
+    in_order(&steps).within("times")
+}
+
+fn mtu(mtu: Mtu) -> Checked {
+    at_most("mtu", mtu.0.into(), PACKET as f64)
 }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::plausible::{Checked, NANOS, Within, at_most, count, in_order, refuse};
+
 /// Samples that must lie above a percentile.
 pub const NEEDED_ABOVE: u64 = 10;
 
@@ -52,6 +54,35 @@ pub struct Pacing {
     pub behind_ns: TimeSummary,
 }
 
+/// Whether a summary is possible.
+pub(super) fn times(field: &str, times: &TimeSummary) -> Checked {
+    let known = [
+        ("min", times.min),
+        ("p50", times.p50),
+        ("p90", times.p90),
+        ("p99", times.p99),
+        ("p999", times.p999),
+        ("max", times.max),
+    ];
+    let known: Vec<(&str, u64)> = known.into_iter().filter_map(|(name, value)| Some((name, value?))).collect();
+    count("n", times.n).within(field)?;
+    in_order(&known).within(field)?;
+    let Some(mean) = times.mean else { return Ok(()) };
+    at_most("mean", mean, NANOS as f64).within(field)?;
+    let beyond = |least: u64, most: f64| least as f64 > 1.0 + most * (1.0 + 1.0 / 64.0);
+    if times.min.is_some_and(|min| beyond(min, mean)) || times.max.is_some_and(|max| mean > max as f64 * 1.02 + 1.0) {
+        return refuse("mean", format!("{mean} is not between smallest and largest")).within(field);
+    }
+    Ok(())
+}
+
+/// Whether a pacing is possible.
+pub(super) fn pacing(pacing: &Pacing) -> Checked {
+    at_most("intended_gap_ns", pacing.intended_gap_ns, NANOS as f64)?;
+    times("gap_ns", &pacing.gap_ns)?;
+    times("behind_ns", &pacing.behind_ns)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -60,5 +91,15 @@ mod tests {
     fn a_percentile_needs_ten_samples_above_it() {
         assert!(supports(10_000, 999) && !supports(9_999, 999));
         assert!(supports(20, 500) && !supports(19, 500));
+    }
+
+    #[test]
+    fn times_do_not_decrease_and_rounding_is_no_decrease() {
+        let summary = |p50, max| TimeSummary { n: 100, p50: Some(p50), max: Some(max), ..TimeSummary::default() };
+        assert_eq!(times("rtt_ns", &summary(1_007, 1_000)), Ok(()));
+        assert_eq!(times("rtt_ns", &summary(2_000, 1_000)).unwrap_err().field, "rtt_ns.max");
+        let mean = TimeSummary { n: 1, min: Some(10), mean: Some(1e6), max: Some(20), ..TimeSummary::default() };
+        assert_eq!(times("rtt_ns", &mean).unwrap_err().field, "rtt_ns.mean");
+        assert_eq!(times("rtt_ns", &TimeSummary::default()), Ok(()));
     }
 }

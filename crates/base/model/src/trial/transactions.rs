@@ -2,11 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Measures, Pacing, TimeSummary, times::supports};
+use super::{
+    Measures, Pacing, TimeSummary,
+    times::{pacing, supports, times},
+};
 use crate::{
     Total,
     failed::Failed,
     figure::{Figure, Metric, Range},
+    plausible::{
+        Checked, HISTOGRAM, SECONDS, Within, at_most, count, each, entries, no_more_than, rate, seconds, text,
+    },
     probe::TransactionsSpec,
 };
 
@@ -107,4 +113,26 @@ impl Measures for TransactionsSpec {
         .flatten()
         .collect()
     }
+
+    fn check(&self, result: &TransactionsResult) -> Checked {
+        check(result)
+    }
+}
+
+/// Whether the result of the near side is possible.
+pub(super) fn check(result: &TransactionsResult) -> Checked {
+    seconds("counted_s", result.counted_s)?;
+    count("completed", result.completed)?;
+    count("connected", result.connected)?;
+    count("completed_in_all", result.completed_in_all)?;
+    no_more_than("completed", result.completed, "completed_in_all", result.completed_in_all)?;
+    each("failed", &result.failed, |failed| count("count", failed.count))?;
+    at_most("seconds", result.seconds.len() as f64, SECONDS)?;
+    each("seconds", &result.seconds, |completed| count("completed", *completed))?;
+    times("response_ns", &result.response_ns)?;
+    times("connect_ns", &result.connect_ns)?;
+    result.intended_per_s.map_or(Ok(()), |intended| rate("intended_per_s", intended))?;
+    result.pacing.as_ref().map_or(Ok(()), pacing).within("pacing")?;
+    text("server", &result.server)?;
+    entries("histogram", result.histogram.len(), HISTOGRAM)
 }

@@ -2,8 +2,12 @@
 
 use std::net::{IpAddr, SocketAddr};
 
-use model::{Bed, ClockRelation, Endpoint, ProbeSpec, Profile, Seat, Side, SoFar, probe::LAB_CONGESTION};
-use protocol::{Failure, Fault, FromAgent, Outcome, Task};
+use model::{
+    Bed, ClockRelation, Endpoint, ProbeSpec, Profile, Seat, Side, SoFar,
+    plausible::{self, Implausible},
+    probe::LAB_CONGESTION,
+};
+use protocol::{Failure, FailureKind, Fault, FromAgent, Outcome, Task};
 
 use crate::probes::Seconds;
 
@@ -59,11 +63,16 @@ impl Party {
         match message {
             FromAgent::Ready { address, .. } => self.ready = Some(Ready { address }),
             FromAgent::Progress { fraction, seconds, retransmits, so_far, .. } => {
+                plausible::whole_seconds(&seconds).map_err(impossible)?;
+                so_far.as_ref().map_or(Ok(()), SoFar::check).map_err(impossible)?;
                 self.news.fraction = fraction;
                 self.news.seconds.add(seconds, retransmits);
                 self.news.so_far = so_far.or(self.news.so_far.take());
             }
-            FromAgent::Result { outcome, .. } => self.outcome = Some(outcome),
+            FromAgent::Result { outcome, .. } => {
+                outcome.figures.check().and_then(|()| outcome.counters.check()).map_err(impossible)?;
+                self.outcome = Some(outcome);
+            }
             FromAgent::Done { .. } => self.done = true,
             FromAgent::Failed { failure, .. } => {
                 self.done = true;
@@ -86,6 +95,11 @@ impl Party {
     pub(super) fn take_outcome(&mut self) -> Result<Outcome, Fault> {
         self.outcome.take().ok_or_else(|| Fault::Confused("done, without a result".to_owned()))
     }
+}
+
+fn impossible(error: Implausible) -> Failure {
+    let what = format!("told a figure that is not possible: {error}");
+    Failure::new(FailureKind::Measurement, error.field, what)
 }
 
 /// The task that a message is about.
@@ -147,6 +161,8 @@ fn dealt(cpus: &[usize], taken: usize) -> Vec<usize> {
 
 #[cfg(test)]
 mod tests {
+    use model::{EndCounters, GoodputSent, GoodputSide, SideFigures};
+
     use super::*;
 
     #[test]
@@ -161,6 +177,27 @@ mod tests {
         let elsewhere = ready_at(Some("192.0.2.1:22")).unwrap_err();
         assert!(elsewhere.contains("192.0.2.1:22, which is not its endpoint's"), "{elsewhere}");
         assert!(ready_at(None).is_err());
+    }
+
+    #[test]
+    fn figures_that_are_not_possible_end_a_trial_and_are_named() {
+        let result = |counted_s| {
+            let sent = GoodputSent { counted_s: Some(counted_s), ..GoodputSent::default() };
+            let figures = SideFigures::Goodput(Box::new(GoodputSide { sent: Some(sent), received: None }));
+            let outcome = Outcome { pinned: vec![], counters: EndCounters::default(), figures };
+            let mut party = Party::new(1, 1, 9);
+            party.take(FromAgent::Result { id: 1, outcome }).map_err(|failure| failure.what)
+        };
+        assert_eq!(result(10.0), Ok(()));
+        let error = result(-10.0).unwrap_err();
+        assert!(error.contains("not possible: sent.counted_s cannot be: -10 is not from 0"), "{error}");
+        let mut party = Party::new(1, 1, 9);
+        let mut told = |seconds| {
+            let progress = FromAgent::Progress { id: 1, fraction: 0.5, seconds, retransmits: vec![], so_far: None };
+            party.take(progress).map_err(|it| it.object)
+        };
+        assert_eq!(told(vec![1e9; 9]), Ok(()));
+        assert_eq!(told(vec![1e9, f64::NAN]), Err("seconds 2.bps".to_owned()));
     }
 
     #[test]
