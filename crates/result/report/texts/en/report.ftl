@@ -296,7 +296,6 @@ col-tcp-min-rtt = Minimum RTT (µs)
 col-cwnd = Congestion window (segments)
 col-mss = MSS (B)
 col-path-mtu = Path MTU (B)
-col-connection-retransmits = Retransmits per connection
 col-waited-window = Waited for receive window (%)
 col-waited-buffer = Waited for send buffer (%)
 col-zero-copied = Not copied / copied after all

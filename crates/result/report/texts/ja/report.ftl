@@ -284,7 +284,6 @@ col-tcp-min-rtt = 最小RTT (µs)
 col-cwnd = 輻輳ウィンドウ (セグメント)
 col-mss = MSS (B)
 col-path-mtu = 経路MTU (B)
-col-connection-retransmits = 接続ごとの再送
 col-waited-window = 受信ウィンドウ待ち (%)
 col-waited-buffer = 送信バッファ待ち (%)
 col-zero-copied = コピーなし / コピー発生

@@ -28,7 +28,6 @@ pub(super) fn section(flows: &[FlowGroup<'_>], t: &Texts) -> Option<Block> {
         .figures(t.get("col-cwnd"), |it| range(it, |it| it.cwnd_segments.into()))
         .figures(t.get("col-mss"), |it| sizes(it, |it| it.mss))
         .figures(t.get("col-path-mtu"), |it| sizes(it, |it| it.path_mtu.0))
-        .figures(t.get("col-connection-retransmits"), |it| range(it, |it| it.retransmits))
         .figures(t.get("col-waited-window"), |it| range(it, |it| share(it.receive_window_limited_us, it.busy_us)))
         .figures(t.get("col-waited-buffer"), |it| range(it, |it| share(it.send_buffer_limited_us, it.busy_us)))
         .figures(t.get("col-zero-copied"), zero_copies)
@@ -50,7 +49,6 @@ fn seconds(tcp: &[&FlowGroup<'_>], t: &Texts) -> Option<Block> {
     let table = traffic(t)
         .figures(t.get("col-tcp-rtt"), |it| range_of_seconds(it, |it| &it.rtt_us))
         .figures(t.get("col-cwnd"), |it| range_of_seconds(it, |it| &it.cwnd_segments))
-        .figures(t.get("col-seconds-retransmits"), |it| grouped(resent(it).into_iter().total()))
         .figures(t.get("col-seconds-resending"), |it| {
             let resent = resent(it);
             format!("{} / {}", resent.iter().filter(|segments| **segments > 0).count(), resent.len())
