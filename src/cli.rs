@@ -153,8 +153,8 @@ pub(crate) enum Command {
         /// A run, the beginning of its name, or "last".
         #[arg(default_value = "last")]
         run: RunId,
-        /// The bed of the run, as it was named then; to be given again unless it is a lab, because the store decides neither what
-        /// is taken nor which hosts are reached.
+        /// The bed of the run, in the same words. Needed unless the run was begun with lab or lab:…, because the store does not decide
+        /// which ports are taken or which hosts are reached.
         #[arg(long)]
         bed: Option<BedRef>,
         #[command(flatten)]

@@ -29,11 +29,14 @@ const VERIFIED: &[Status] = &[CARD_FINE, COULD_NOT, USAGE, CARD_NOT_FINE, CARD_O
 const ENDED: &[Status] =
     &[DONE, COULD_NOT, USAGE, ("130", "It was interrupted; what was counted until then is printed.")];
 const REPORTED: &[Status] = &[
-    PASSED,
+    CARD_FINE,
     COULD_NOT,
     USAGE,
-    ("3", "A limit, or an item verified by hand, failed; with --check, a file was changed."),
-    OPEN,
+    (
+        "3",
+        "A limit, or an item verified by hand, failed; with the plan \"card\", the card is not fine or needs another slot; with --check, a file was changed.",
+    ),
+    CARD_OPEN,
 ];
 const COMPARED: &[Status] = &[
     ("0", "Nothing is worse by more than is tolerated."),
@@ -253,7 +256,7 @@ const MANUALS: [Manual; 32] = [
     manual("baseline show", PLAIN, &[("baseline show", "List the baselines.")]),
     manual(
         "resume",
-        JUDGED,
+        VERIFIED,
         &[
             ("resume last", "Keep the finished trials of the last run, and measure the rest."),
             ("resume last --bed ports:eth1,eth2", "The same for a run on two ports, which are named again."),

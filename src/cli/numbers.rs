@@ -22,7 +22,7 @@ pub(super) fn whole<T: FromStr>(
 
 /// Reads a whole number that is not 0.
 pub(super) fn at_least_1(text: &str) -> Result<u64, String> {
-    text.trim().parse().ok().filter(|number| *number > 0).ok_or_else(|| "write a whole number from 1 on".to_owned())
+    text.trim().parse().ok().filter(|number| *number > 0).ok_or_else(|| "write a whole number, 1 or more".to_owned())
 }
 
 #[cfg(test)]
@@ -40,7 +40,7 @@ mod tests {
         assert_eq!((mtu("9000"), mtu("9k")), (Ok(9000), Err("write a whole number, like 1500".to_owned())));
         assert_eq!(at_least_1("7"), Ok(7));
         for wrong in ["0", "-1", "many", "1e3"] {
-            assert_eq!(at_least_1(wrong), Err("write a whole number from 1 on".to_owned()), "{wrong}");
+            assert_eq!(at_least_1(wrong), Err("write a whole number, 1 or more".to_owned()), "{wrong}");
         }
     }
 }

@@ -83,7 +83,7 @@ impl Allowed {
         }
         let command = report::command(&repeat::with(typed, &Privileged::OPTIONS, begun.words()));
         Err(Words(format!(
-            "run {} was begun {}; a store decides neither what is taken or reached nor what is executed. If that is right, say so: \
+            "run {} was begun {}; the store does not decide what is taken, reached or executed. To confirm it, run: \
              {command}",
             run.id,
             differences.join(" and ")
@@ -163,7 +163,7 @@ mod tests {
         let stored = ["sh", "-c", "id"];
         let unsaid = compared(&["--json"], "lab", &stored, &[]).unwrap_err();
         assert!(unsaid.contains("begun with --wrap 'sh -c id';"), "{unsaid}");
-        assert!(unsaid.ends_with("say so: wireproof resume --json --wrap 'sh -c id'"), "{unsaid}");
+        assert!(unsaid.ends_with("run: wireproof resume --json --wrap 'sh -c id'"), "{unsaid}");
         assert!(compared(&["--wrap", "onload"], "lab", &stored, &[]).unwrap_err().ends_with("--wrap 'sh -c id'"));
         assert_eq!(compared(&["--wrap", "sh -c id"], "lab", &stored, &[]), Ok(()));
         let without = compared(&["--wrap", "onload"], "lab", &[], &[]).unwrap_err();
@@ -194,7 +194,7 @@ mod tests {
             assert_eq!(compared(&["--bed", bed], bed, &[], &[]), Ok(()));
         }
         let lab = compared(&["--bed", "ports:eth1,eth2"], "lab", &[], &[]).unwrap_err();
-        assert!(lab.contains("begun with --bed lab;") && lab.ends_with("say so: wireproof resume"), "{lab}");
+        assert!(lab.contains("begun with --bed lab;") && lab.ends_with("run: wireproof resume"), "{lab}");
         let all = ["wireproof", "verify", "--take-ports-in-use"];
         let all = compared(&[], "ports:eth1,eth2", &["onload"], &all).unwrap_err();
         assert!(

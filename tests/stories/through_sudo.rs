@@ -61,7 +61,7 @@ fn an_unknown_user_of_sudo_has_no_rights_of_root() {
     for forged in ["0x", "-1", "4294967288"] {
         let mut command = desk.command(&["runs"]);
         command.envs([("SUDO_UID", forged), ("SUDO_GID", "0"), ("SUDO_USER", "root\nroot")]);
-        done(command.stdin(Stdio::null()).output().unwrap()).fails(1, &["SUDO_UID", "use sudo"]);
+        done(command.stdin(Stdio::null()).output().unwrap()).fails(1, &["SUDO_UID", "unset SUDO_UID and SUDO_GID"]);
         assert!(!desk.path("runs.db").exists());
     }
 }

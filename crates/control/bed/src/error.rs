@@ -26,7 +26,7 @@ pub enum BedError {
     /// A NIC has disappeared.
     #[error(
         "{interface} at endpoint {endpoint} is gone: its card was pulled out or reset, or somebody removed or moved it; see \
-         \"dmesg\", and go on with \"wireproof resume\" once it is back"
+         \"dmesg\", and go on with \"wireproof resume\" and the same --bed once it is back"
     )]
     PortGone {
         /// The port.
@@ -129,7 +129,7 @@ pub enum BedError {
     /// A link that was lost during the run.
     #[error(
         "{} lost its link: the cable was pulled out, or somebody set the port or its other end down; see \"ip link\" and \"dmesg\", and \
-         go on with \"wireproof resume\" once it is back", .ports.join(", ")
+         go on with \"wireproof resume\" and the same --bed once it is back", .ports.join(", ")
     )]
     LinkLost {
         /// The interfaces and their places.

@@ -85,7 +85,7 @@ pub fn trusted(about: &Metadata, most: u64) -> io::Result<()> {
 }
 
 fn refused(what: &str, only: &str) -> io::Error {
-    invalid(&format!("it is {what}, and only {only} is accepted; look who made it, then move it away"))
+    invalid(&format!("it is {what}, and only {only} is accepted; find out who made it, then move it away"))
 }
 
 fn open_here(path: &Path, flags: i32) -> io::Result<File> {

@@ -68,22 +68,27 @@ pub fn effective() -> (u32, u32) {
 /// # Errors
 /// The variables of sudo say no user of this machine. Root's rights do not take the place of those of an unknown user.
 pub fn sudo_user() -> Result<Option<User>> {
-    if geteuid().is_root() { caller(|name| env::var_os(name)) } else { Ok(None) }
+    // In a user namespace that a user without root's rights made, there is that user alone.
+    let is_alone = || fs::read_to_string("/proc/self/setgroups").is_ok_and(|setting| setting.trim() == "deny");
+    if !geteuid().is_root() || is_alone() { Ok(None) } else { caller(|name| env::var_os(name)) }
 }
 
 /// The user that variables of sudo say by number. Name, groups and home are those of the user database.
 fn caller(variable: impl Fn(&str) -> Option<OsString>) -> Result<Option<User>> {
     let number = |name: &str| variable(name).map(|value| number(name, &value)).transpose();
     let Some(uid) = number("SUDO_UID")?.filter(|uid| *uid != 0) else { return Ok(None) };
-    let Some(Entry { login, gid, home }) = entry(uid) else {
-        return refused("SUDO_UID", format_args!("{uid} is no user of this machine"));
+    let found = entry(uid).on("getpwuid_r", format_args!("user {uid}"))?;
+    let Some(Entry { login, gid, home }) = found else {
+        return refused("SUDO_UID", format_args!("{uid} is no user of this machine"), AS_ROOT);
     };
     let groups = groups(&login, gid);
     let name = login.to_string_lossy().into_owned();
     match number("SUDO_GID")? {
-        Some(other) if !groups.contains(&Gid::from_raw(other)) => {
-            refused("SUDO_GID", format_args!("{other} is no group of user {name}"))
-        }
+        Some(other) if !groups.contains(&Gid::from_raw(other)) => refused(
+            "SUDO_GID",
+            format_args!("{other} is no group of user {name}"),
+            "unset it to have the user's own group",
+        ),
         gid_of_sudo => Ok(Some(User { name, uid, gid: gid_of_sudo.unwrap_or(gid), groups, home })),
     }
 }
@@ -92,11 +97,14 @@ fn number(name: &str, value: &OsStr) -> Result<u32> {
     let digits = value.to_str().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
     // The largest number stands for none (setfsuid(2)).
     let number = digits.and_then(|text| text.parse().ok()).filter(|number| *number != u32::MAX);
-    number.map_or_else(|| refused(name, format_args!("{value:?} is no number of a user or group")), Ok)
+    number.map_or_else(|| refused(name, format_args!("{value:?} is no number of a user or group"), AS_ROOT), Ok)
 }
 
-fn refused<T>(variable: &str, why: fmt::Arguments<'_>) -> Result<T> {
-    Err(invalid(&format!("{why}; use sudo, or unset it for root itself"))).on("getenv", variable)
+/// Advice for a caller that is root without a user of sudo.
+const AS_ROOT: &str = "unset SUDO_UID and SUDO_GID to act as root itself";
+
+fn refused<T>(variable: &str, why: fmt::Arguments<'_>, advice: &str) -> Result<T> {
+    Err(invalid(&format!("{why}; {advice}"))).on("getenv", variable)
 }
 
 /// An environment variable that sudo does not pass on: ours, or that of the nearest ancestor that has it.
@@ -215,12 +223,12 @@ fn groups(login: &CStr, gid: u32) -> Vec<Gid> {
 }
 
 /// Login name and home directory of a user, from any user database of the system.
-fn entry(uid: u32) -> Option<Entry> {
+fn entry(uid: u32) -> io::Result<Option<Entry>> {
     let mut buffer = vec![0_u8; 1024];
     loop {
         match entry_within(uid, &mut buffer) {
             Err(error) if error.raw_os_error() == Some(libc::ERANGE) => buffer.resize(buffer.len() * 2, 0),
-            found => return found.ok().flatten(),
+            found => return found,
         }
     }
 }
@@ -288,14 +296,14 @@ mod tests {
         }
         for forged in ["0", "0x", "-1"] {
             let error = caller("65534", Some(forged)).expect_err(forged).to_string();
-            assert!(error.starts_with("getenv on SUDO_GID: ") && error.ends_with("root itself"), "{error}");
+            assert!(error.starts_with("getenv on SUDO_GID: ") && error.contains("unset "), "{error}");
         }
     }
 
     #[test]
     fn homes_are_looked_up() {
-        assert_eq!(entry(0).map(|entry| entry.home), Some(PathBuf::from("/root")));
-        assert!(entry(u32::MAX - 7).is_none());
+        assert_eq!(entry(0).expect("a database").map(|entry| entry.home), Some(PathBuf::from("/root")));
+        assert!(entry(u32::MAX - 7).expect("a database").is_none());
     }
 
     #[test]

@@ -1,9 +1,9 @@
 //! A ledger opened by its owner.
 
 use std::{
-    fs::{self, DirBuilder, File},
+    fs::{self, DirBuilder, File, Permissions},
     io::{self, Read, Write},
-    os::unix::fs::DirBuilderExt,
+    os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -48,6 +48,7 @@ impl Ledger {
 
     pub(crate) fn open_on(machine: Arc<dyn Machine>, dir: &Path, owner: &str) -> Result<Self, Error> {
         DirBuilder::new().recursive(true).mode(0o700).create(dir).map_err(failed("make", dir))?;
+        make_private(dir).map_err(failed("make private", dir))?;
         let ledger = Self::load(machine, dir, owner)?;
         if ledger.contents.stands() {
             return Err(Error::Standing(owner.to_owned()));
@@ -264,6 +265,12 @@ fn still_away(change: Change) -> Option<MovedNic> {
         Change::Nic(nic) => Some(nic),
         _ => None,
     }
+}
+
+/// Takes a folder away from all but its owner: an earlier version let others read it, and so lock what is in it.
+fn make_private(dir: &Path) -> io::Result<()> {
+    let folder = open_trusted_folder(dir)?;
+    if folder.metadata()?.mode() & 0o077 == 0 { Ok(()) } else { folder.set_permissions(Permissions::from_mode(0o700)) }
 }
 
 /// Reads a ledger without locking it; `None` if its owner has just removed it.

@@ -412,6 +412,10 @@ fn the_folder_of_ledgers_is_roots_alone() {
     for folder in [&above, &real] {
         assert_eq!(fs::metadata(folder).expect("made").permissions().mode() & 0o777, 0o700);
     }
+    let mode = || fs::metadata(&real).expect("made").permissions().mode() & 0o777;
+    fs::set_permissions(&real, fs::Permissions::from_mode(0o755)).expect("ours");
+    drop(Ledger::open(&real, "owner").expect("a new ledger"));
+    assert_eq!(mode(), 0o700, "an earlier version let others read it");
     fs::write(real.join("owner.jsonl"), "").expect("ours");
     symlink(&real, &link).expect("a link");
     for error in refused(&link) {

@@ -326,7 +326,7 @@ mod tests {
         let begun = Instant::now();
         let silent = claim(&name).err().expect("nobody answers");
         assert_eq!(silent.to_string(), "the launcher did not answer for 5 s");
-        assert!((PATIENCE..PATIENCE + Duration::from_secs(3)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
+        assert!((PATIENCE..PATIENCE + Duration::from_secs(5)).contains(&begun.elapsed()), "{:?}", begun.elapsed());
     }
 
     #[test]
@@ -334,17 +334,17 @@ mod tests {
         let (program, launcher) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).expect("a pair");
         let begun = Instant::now();
-        let until = begun + Duration::from_millis(1_500);
+        let until = begun + Duration::from_secs(4);
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for _ in 0..2 {
-                    std::thread::sleep(Duration::from_millis(500));
+                    std::thread::sleep(Duration::from_millis(1_500));
                     send(&launcher, b"sockets", &[]).expect("the program waits");
                 }
             });
             let heard = [(); 3].map(|()| receive_until(&program, until));
             assert!(heard[0].is_ok() && heard[1].is_ok() && heard[2].as_ref().is_err_and(is_late));
         });
-        assert!((1_500..2_400).contains(&begun.elapsed().as_millis()), "{:?}", begun.elapsed());
+        assert!((4..6).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
     }
 }

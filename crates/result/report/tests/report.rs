@@ -364,7 +364,7 @@ fn a_simulated_run_says_why_hardware_figures_are_not_beside_it() {
 fn simulated_verdict_doubts_and_command_are_said() {
     let (run, outcomes) = fixture::run_with_limits();
     let english = page(&run, &outcomes, Lang::En);
-    let steal = format!("2 of {} trials: 3, 7", run.trials.len());
+    let steal = format!("Trials: 3, 7 (2 of {})", run.trials.len());
     for said in ["Simulated environment", "FAIL", "INCONCLUSIVE", "up to 3.5 %", &steal] {
         assert!(english.contains(said), "{said}");
     }
@@ -450,7 +450,7 @@ fn a_doubt_of_the_run_and_of_its_trials_stands_once_with_their_count() {
     run.trials[0].doubts = vec![busy(0, 42.0), busy(1, 20.0)];
     run.trials[2].doubts = vec![busy(1, 25.0)];
     let of = run.trials.len();
-    let english = format!("Whole run, and 2 of {of} trials: 1, 3");
+    let english = format!("Whole run; trials: 1, 3 (2 of {of})");
     let japanese = format!("測定全体、および{of}回中2回の試行(試行1, 3)に該当");
     for (lang, cores, place) in
         [(Lang::En, "(core 0 42 %, core 1 25 %)", english), (Lang::Ja, "(コア 0 42 %、コア 1 25 %)", japanese)]

@@ -45,8 +45,8 @@ headline-none = Nothing was measured.
 
 doubts-heading = Doubts about these figures
 doubts-none = None was found.
-doubts-trials = { $count } of { $of } trials: { $trials }
-doubts-run-and-trials = Whole run, and { $count } of { $of } trials: { $trials }
+doubts-trials = Trials: { $trials } ({ $count } of { $of })
+doubts-run-and-trials = Whole run; trials: { $trials } ({ $count } of { $of })
 doubts-run = Whole run
 
 limit-at-most = at most { $value }
