@@ -337,7 +337,7 @@ fn where_nothing_can_be_recorded_it_is_said_that_nothing_is_changed() {
     let opened = Ledger::open(bench.dir(), "owner").map(drop);
     assert!(mount(&["umount"]).success());
     let error = opened.expect_err("it is read-only").to_string();
-    assert!(error.contains("owner.jsonl: Read-only file system") && error.contains("nothing is changed"), "{error}");
+    assert!(error.contains(": Read-only file system") && error.contains("nothing is changed"), "{error}");
 }
 
 /// A disk of one page, nearly filled by the ledger.
