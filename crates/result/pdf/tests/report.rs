@@ -94,6 +94,34 @@ fn it_is_tagged_for_screen_readers_and_paged_for_everybody() {
     }
 }
 
+/// Sheets of a PDF.
+fn sheets(pdf: &[u8]) -> u32 {
+    let info = said(pdf, &["pdfinfo", "PDF"]);
+    info.lines().find_map(|line| line.strip_prefix("Pages:")).unwrap().trim().parse().unwrap()
+}
+
+#[test]
+fn documents_of_common_plans_are_short_on_either_paper() {
+    const A4: &str = "paper: \"a4\"";
+    let quick = include_str!("../../../../plans/quick.toml");
+    let certify = include_str!("../../../../plans/certify.toml");
+    let mut long = Vec::new();
+    for (plan, most) in [(quick, 10), (certify, 25)] {
+        let (run, outcomes) = fixture::run_of_plan(plan);
+        for lang in LANGS {
+            let a4 = typeset(&run, &outcomes, lang);
+            assert!(a4.source.contains(A4));
+            let letter = Typeset { source: a4.source.replace(A4, "paper: \"us-letter\""), files: a4.files.clone() };
+            for (paper, document) in [("A4", a4), ("Letter", letter)] {
+                let sheets = sheets(&pdf(document).unwrap());
+                println!("{}, {lang}, {paper}: {sheets} sheets", run.plan.name);
+                long.extend((sheets > most).then(|| format!("{}, {lang}, {paper}: {sheets} sheets", run.plan.name)));
+            }
+        }
+    }
+    assert!(long.is_empty(), "{long:#?}");
+}
+
 #[test]
 fn no_word_is_markup() {
     let hostile = r##"#panic("x") $x$ "q" \ *s* _e_ <label> @ref `raw` [c] {d} // n /* - = ~ ' & </svg>"##;
