@@ -30,7 +30,7 @@ const FAREWELL: Duration = Duration::from_secs(10);
 /// Where network namespaces have their names.
 const NAMESPACES: &str = "/run/netns";
 
-/// What this command line allows. A stored run allows nothing: users other than root may write the store.
+/// Permissions of this command line. A stored run allows nothing: users other than root may write the store.
 pub(super) struct Allowed {
     pub(super) bed: Option<BedRef>,
     pub(super) reach: Reach,

@@ -12,8 +12,8 @@ use crate::{
     exit::{NeedsRoot, Words},
 };
 
-/// What the command line alone decides: what exists and is taken or reached, and what is executed. A store decides neither, because
-/// users other than root may write it.
+/// Choices of the command line alone: ports and hosts that are taken or reached, and the program that is executed. A store decides
+/// none of them, because users other than root may write it.
 #[derive(Debug)]
 pub(super) struct Privileged {
     pub(super) bed: BedRef,

@@ -49,6 +49,10 @@ pub(crate) fn count(field: &str, value: u64) -> Checked {
     whole(field, value, COUNT)
 }
 
+pub(crate) fn counts(named: &[(&str, u64)]) -> Checked {
+    named.iter().try_for_each(|(field, value)| count(field, *value))
+}
+
 pub(crate) fn bytes(field: &str, value: u64) -> Checked {
     whole(field, value, BYTES)
 }

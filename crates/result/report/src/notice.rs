@@ -128,7 +128,7 @@ impl Notice<'_> {
     }
 }
 
-/// What passed each way; the direction is named where there are two.
+/// Rates of each way; the direction is named where there are two.
 fn ways(second: &GoodputSecond, t: &Texts) -> String {
     match second.ways {
         [Some(forward), Some(back)] => {

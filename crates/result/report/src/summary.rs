@@ -13,7 +13,7 @@ use crate::{
     texts::Texts,
 };
 
-/// What `wireproof verify` says at its end: a row for each configuration, its histogram where it is asked for, the verdict, and
+/// Last words of `wireproof verify`: a row for each configuration, its histogram where it is asked for, the verdict, and
 /// doubts with advice.
 pub fn summary(material: &Material<'_>, lang: Lang, histograms: Option<Bars>) -> String {
     let Material { run, assessment, .. } = *material;

@@ -9,8 +9,8 @@ use crate::{
     figure::{Figure, Metric},
     frame_size::PayloadSize,
     plausible::{
-        Checked, SECONDS, Within, arrived, at_most, bytes, count, each, no_more_than, optional, rate, seconds, text,
-        whole_seconds,
+        Checked, SECONDS, Within, arrived, at_most, bytes, count, counts, each, no_more_than, optional, rate, seconds,
+        text, whole_seconds,
     },
     probe::{Conditions, GoodputSpec},
     units::{Bytes, Mtu},
@@ -362,7 +362,7 @@ pub(super) fn check_received(received: &GoodputReceived) -> Checked {
     seconds("warmup_s", received.warmup_s)?;
     whole_seconds(&received.intervals_bps).within("intervals_bps")?;
     let Some(datagrams) = &received.datagrams else { return Ok(()) };
-    let counts = [
+    counts(&[
         ("received", datagrams.received),
         ("duplicated", datagrams.duplicated),
         ("reordered", datagrams.reordered),
@@ -371,8 +371,8 @@ pub(super) fn check_received(received: &GoodputReceived) -> Checked {
         ("compared", datagrams.compared.unwrap_or_default()),
         ("overflowed", datagrams.overflowed),
         ("through_kernel", datagrams.through_kernel.unwrap_or_default()),
-    ];
-    counts.into_iter().try_for_each(|(field, value)| count(field, value)).within("datagrams")
+    ])
+    .within("datagrams")
 }
 
 /// Without a count of the sender, as where a trial was cut off, there is nothing to compare with.

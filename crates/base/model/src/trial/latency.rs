@@ -10,7 +10,7 @@ use super::{
 use crate::{
     figure::{Figure, Metric, Range},
     frame_size::{FrameSize, PayloadSize},
-    plausible::{Checked, HISTOGRAM, Within, arrived, count, each, entries, finite, no_more_than, rate},
+    plausible::{Checked, HISTOGRAM, Within, arrived, counts, each, entries, finite, no_more_than, rate},
     probe::{Conditions, LatencySpec},
 };
 
@@ -193,7 +193,7 @@ pub enum StageName {
 
 /// Whether the result of the near side is possible.
 pub(super) fn check(result: &LatencyResult) -> Checked {
-    let counts = [
+    counts(&[
         ("sent", result.sent),
         ("lost", result.lost.unwrap_or_default()),
         ("late", result.late),
@@ -204,8 +204,7 @@ pub(super) fn check(result: &LatencyResult) -> Checked {
         ("far_overflowed", result.far_overflowed),
         ("through_kernel", result.through_kernel.unwrap_or_default()),
         ("segments", result.segments.unwrap_or_default()),
-    ];
-    counts.into_iter().try_for_each(|(field, value)| count(field, value))?;
+    ])?;
     no_more_than("lost and late", result.missing(), "sent", result.sent)?;
     no_more_than("rtt_ns.n", result.rtt_ns.n, "sent", result.sent)?;
     times("rtt_ns", &result.rtt_ns)?;

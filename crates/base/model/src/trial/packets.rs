@@ -11,7 +11,7 @@ use crate::{
     Total,
     figure::{Figure, Metric},
     frame_size::{AROUND_FRAME, FrameSize},
-    plausible::{Checked, ENTRIES, Within, arrived, count, each, entries, no_more_bytes, rate, seconds, text},
+    plausible::{Checked, ENTRIES, Within, arrived, count, counts, each, entries, no_more_bytes, rate, seconds, text},
     probe::{Engine, PacketsSpec},
     units::Mtu,
 };
@@ -273,7 +273,7 @@ fn check_sent(sent: &PacketsSent) -> Checked {
 }
 
 fn check_received(received: &PacketsReceived) -> Checked {
-    let counts = [
+    counts(&[
         ("frames", received.frames),
         ("duplicated", received.duplicated),
         ("reordered", received.reordered),
@@ -281,8 +281,7 @@ fn check_received(received: &PacketsReceived) -> Checked {
         ("corrupt", received.corrupt),
         ("compared", received.compared.unwrap_or_default()),
         ("late", received.late),
-    ];
-    counts.into_iter().try_for_each(|(field, value)| count(field, value))?;
+    ])?;
     no_more_bytes(received.bytes, received.frames + received.duplicated + received.corrupt + received.late)?;
     received.seconds.map_or(Ok(()), |lasted| seconds("seconds", lasted))?;
     received.latency_ns.as_ref().map_or(Ok(()), |latency| times("latency_ns", latency))?;

@@ -59,7 +59,7 @@ impl Rules for GoodputSpec {
     fn second(&self, told: &[Told], before: usize) -> Option<GoodputSecond> {
         let (near, far) = (0, 1);
         let way = |from, to| way_second(self.protocol, told, (from, to), before);
-        // What is still to be told makes the whole second unknown.
+        // A side that has not told of it yet makes the whole second unknown.
         let forward = if self.sends_forward() { Some(way(near, far)?) } else { None };
         let back = if self.sends_back() { Some(way(far, near)?) } else { None };
         Some(GoodputSecond { number: before + 1, ways: [forward, back] })
