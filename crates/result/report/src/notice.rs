@@ -142,7 +142,7 @@ fn ways(second: &GoodputSecond, t: &Texts) -> String {
 fn shown(way: WaySecond, t: &Texts) -> String {
     let rate = format!("{:>13}", show::rate(way.bps));
     match way.retransmits {
-        Some(count) => format!("{rate}  {}", t.with("second-retransmits", &[("count", &show::grouped(count))])),
+        Some(count) => format!("{rate} {}", t.with("second-retransmits", &[("count", &show::grouped(count))])),
         None => rate,
     }
 }
@@ -158,8 +158,8 @@ mod tests {
         let way = |bps, retransmits| Some(WaySecond { bps, retransmits });
         let said = |number, ways, lang| Notice::Second { second: &GoodputSecond { number, ways } }.text(lang);
         let tcp = [way(24.1e9, Some(1203)), None];
-        assert_eq!(said(3, tcp, Lang::En), "[  3 s]  24.10 Gbit/s  resent 1,203");
-        assert_eq!(said(3, tcp, Lang::Ja), "[  3 秒]  24.10 Gbit/s  再送 1,203");
+        assert_eq!(said(3, tcp, Lang::En), "[  3 s]  24.10 Gbit/s resent 1,203");
+        assert_eq!(said(3, tcp, Lang::Ja), "[  3 秒]  24.10 Gbit/s 再送 1,203");
         let both = said(3600, [way(24.1e9, Some(9999)); 2], Lang::En);
         assert!(both.len() <= 80, "{both}");
         let udp = [way(940.1e6, None), way(0.0, None)];
