@@ -82,7 +82,7 @@ impl Seen {
         }
         let (at, now) = (clock::now(), Settings::read(interface));
         let events = self.latest.differences(&now, 0.0);
-        self.latest = now;
+        self.latest = now.completed_by(&self.latest);
         if !events.is_empty() {
             self.events.push((at, events));
         }
