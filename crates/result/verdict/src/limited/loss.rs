@@ -43,7 +43,7 @@ pub(crate) fn evidence(loss: LossAt) -> Vec<Evidence> {
 
 /// Possible drops at each place for datagrams in this direction, the surest first.
 pub(crate) fn claims(run: &Run, way: Way<'_>, stack: Stack, overflowed: u64, per_packet: u64) -> Vec<LossAt> {
-    let mut claims = vec![socket(way.receiver, overflowed, per_packet), damaged(run, way.receiver, per_packet)];
+    let mut claims = vec![socket(way.receiver, overflowed, per_packet), damaged(way.receiver, per_packet)];
     claims.extend(on_the_way(run, way, per_packet));
     // Past the kernel, its IP layer receives nothing; of a large packet's datagrams it counts as many as the receiver joins.
     if stack == Stack::Kernel && per_packet == 1 {
@@ -70,15 +70,15 @@ fn socket(receiver: End<'_>, overflowed: u64, per_packet: u64) -> LossAt {
     claim(Place::ReceiverSocket, receiver, packets, shown_by)
 }
 
-/// The place of damage and of loss between the interfaces of the ends.
-pub(crate) fn between(run: &Run) -> Place {
+/// The place of loss between the interfaces of the ends.
+fn between(run: &Run) -> Place {
     if run.bed.dut.is_some() { Place::DeviceUnderTest } else { Place::Path }
 }
 
-/// Datagrams that came with a wrong checksum were damaged on their way.
-fn damaged(run: &Run, receiver: End<'_>, per_packet: u64) -> LossAt {
+/// Datagrams that came with a wrong checksum were damaged on their way. No counter tells whether a device or a cable did it.
+fn damaged(receiver: End<'_>, per_packet: u64) -> LossAt {
     let damaged = receiver.moved(Source::Snmp, |delta| is_udp(delta) && delta.name == "InCsumErrors");
-    LossAt { place: between(run), endpoint: None, packets: sum(&damaged).saturating_mul(per_packet), shown_by: damaged }
+    LossAt { place: Place::Path, endpoint: None, packets: sum(&damaged).saturating_mul(per_packet), shown_by: damaged }
 }
 
 fn is_udp(delta: &Delta) -> bool {

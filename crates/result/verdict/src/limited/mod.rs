@@ -7,7 +7,7 @@ pub(crate) mod dut;
 pub(crate) mod end;
 pub(crate) mod loss;
 
-use model::{CoreUse, Evidence, LimitedBy, Place};
+use model::{CoreUse, Doubt, Evidence, LimitedBy, Place, Trial};
 
 use self::end::{End, Ends, Way};
 
@@ -37,8 +37,10 @@ pub(crate) fn not_known(evidence: Vec<Evidence>) -> LimitedBy {
     between(Place::NotKnown, evidence)
 }
 
-/// The same with the busiest cores of both ends where there is no other evidence, or that none could be read.
+/// The same with links that were down meanwhile, and the busiest cores of both ends where there is no other evidence, or that none
+/// could be read.
 pub(crate) fn unexplained(way: &Way<'_>, mut evidence: Vec<Evidence>) -> LimitedBy {
+    evidence.extend(loss::link_down(*way).into_iter().flat_map(loss::evidence));
     if evidence.is_empty() {
         evidence.extend([way.sender, way.receiver].into_iter().filter_map(|end| end.busiest_of_all()).map(core));
         evidence.dedup();
@@ -52,6 +54,11 @@ pub(crate) fn unexplained(way: &Way<'_>, mut evidence: Vec<Evidence>) -> Limited
 /// The intended load, which was reached, as the limit.
 pub(crate) fn as_asked(intended: f64, achieved: f64) -> LimitedBy {
     between(Place::IntendedLoad, vec![Evidence::AsAsked { intended, achieved }])
+}
+
+/// Whether other programs used the cores: a time beside them is theirs too, although the load was made.
+pub(crate) fn is_beside_others(trial: &Trial) -> bool {
+    trial.doubts.iter().any(|doubt| matches!(doubt, Doubt::OtherLoad { .. }))
 }
 
 pub(crate) fn core(core: &CoreUse) -> Evidence {

@@ -1,7 +1,7 @@
 //! What limited round trips.
 
 use model::{
-    Doubt, Evidence, LatencyResult, LatencySpec, LimitedBy, LossAt, Place, Protocol, Run, Trial, TrialAssessment,
+    Evidence, LatencyResult, LatencySpec, LimitedBy, LossAt, Place, Protocol, Run, Trial, TrialAssessment,
     trial::{Stage, StageName},
 };
 
@@ -89,9 +89,7 @@ fn schedule(run: &Run, trial: &Trial, way: &Way<'_>, result: &LatencyResult) -> 
         });
     }
     let as_asked = limited::as_asked(intended, achieved);
-    // A round trip beside others is theirs too, although the load was made.
-    let others = trial.doubts.iter().any(|doubt| matches!(doubt, Doubt::OtherLoad { .. }));
-    let is_longer = others || result.missing() > 0 || is_late(result) || is_slow(run, trial, result);
+    let is_longer = limited::is_beside_others(trial) || result.missing() > 0 || is_late(result) || is_slow(run, trial, result);
     Some(if is_longer { not_known(as_asked.evidence) } else { as_asked })
 }
 

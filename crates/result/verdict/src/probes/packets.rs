@@ -50,7 +50,7 @@ fn way<'a>(trial: &'a Trial, stream: &'a PacketStream) -> Way<'a> {
 fn losses(run: &Run, trial: &Trial, stream: &PacketStream) -> Vec<LossAt> {
     let way = way(trial, stream);
     let at_dut = dut::losses(trial).into_iter().chain([loss::on_the_path(run, way)]);
-    let corrupt = corrupt(run, stream);
+    let corrupt = corrupt(stream);
     if stream.sent.engine == Engine::Udp {
         let claims = loss::claims(run, way, Stack::Kernel, 0, 1);
         return loss::share_out(stream.lost(), corrupt.into_iter().chain(claims).chain(at_dut));
@@ -61,11 +61,11 @@ fn losses(run: &Run, trial: &Trial, stream: &PacketStream) -> Vec<LossAt> {
 }
 
 /// Frames that arrived with another content were changed on their way.
-fn corrupt(run: &Run, stream: &PacketStream) -> Option<LossAt> {
+fn corrupt(stream: &PacketStream) -> Option<LossAt> {
     let packets = stream.received.corrupt;
     let (of, name) = (stream.sent.stream.clone(), "corrupt".to_owned());
     let counter = Delta { source: Source::Receiver, of, name, delta: packets };
-    (packets > 0).then(|| LossAt { place: loss::between(run), endpoint: None, packets, shown_by: vec![counter] })
+    (packets > 0).then(|| LossAt { place: Place::Path, endpoint: None, packets, shown_by: vec![counter] })
 }
 
 /// What limited the slower way; `None` without a stream, and where the trial was cut off, whose counters were not read again.

@@ -33,7 +33,7 @@ fn limited_by(ends: Ends<'_>, spec: &TransactionsSpec, result: &TransactionsResu
         no_descriptor(&way, result),
         listen_queue(&way, result),
         failures(&way, spec, result),
-        as_asked(result),
+        as_asked(ends.trial, result),
         queued(ends),
         refused_by_filter(&way),
         // A core that spins is always busy.
@@ -102,10 +102,13 @@ fn refused_by_filter(way: &Way<'_>) -> Option<LimitedBy> {
 }
 
 /// The schedule was kept: every transaction that it asked for ended well.
-fn as_asked(result: &TransactionsResult) -> Option<LimitedBy> {
+fn as_asked(trial: &Trial, result: &TransactionsResult) -> Option<LimitedBy> {
     let (intended, achieved) = result.intended_per_s.zip(result.per_second())?;
-    let is = achieved >= AS_ASKED * intended;
-    is.then(|| limited::as_asked(intended, achieved))
+    if achieved < AS_ASKED * intended {
+        return None;
+    }
+    let as_asked = limited::as_asked(intended, achieved);
+    Some(if limited::is_beside_others(trial) { not_known(as_asked.evidence) } else { as_asked })
 }
 
 /// That fewer transactions ended than were asked for.

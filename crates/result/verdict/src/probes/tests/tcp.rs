@@ -16,6 +16,9 @@ fn tcp() -> Story {
 fn nothing_that_shows_is_not_known() {
     let limited = tcp().limited_by();
     assert_eq!((limited.place, limited.endpoint, limited.evidence.len()), (Place::NotKnown, None, 2));
+    let flapped = tcp().counted(B, Source::Link, "eth0", "carrier_down_count", 1).limited_by();
+    let tells = |it: &Evidence| matches!(it, Evidence::Counter { counter } if counter.name == "carrier_down_count");
+    assert!(flapped.place == Place::NotKnown && flapped.evidence.iter().any(tells), "{flapped:?}");
 }
 
 #[test]

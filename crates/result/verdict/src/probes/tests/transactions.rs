@@ -1,5 +1,5 @@
 use model::{
-    Evidence, Exchange, Failed, FailureKind, IpVersion, Measured, Nanos, PayloadSize, Place, Protocol, Source,
+    Doubt, Evidence, Exchange, Failed, FailureKind, IpVersion, Measured, Nanos, PayloadSize, Place, Protocol, Source,
     TimeSummary, TransactionsResult, TransactionsSpec, WaitMode,
 };
 
@@ -52,6 +52,9 @@ fn connections_that_only_wait_for_their_responses_are_the_limit() {
 fn a_schedule_that_was_kept_is_the_limit_and_one_that_was_not_is_not() {
     let at_rate = |completed| TransactionsResult { completed, intended_per_s: Some(10_000.0), ..result() };
     assert_eq!(limited(&story(spec(), at_rate(99_900))).0, Place::IntendedLoad);
+    let mut beside_others = story(spec(), at_rate(99_900));
+    beside_others.trial.doubts.push(Doubt::OtherLoad { cpu: 1, percent: 40.0, machine: String::new() });
+    assert_eq!(limited(&beside_others).0, Place::NotKnown, "others used the cores");
     let (place, _, evidence) = limited(&story(spec(), at_rate(50_000)));
     assert_eq!(place, Place::NotKnown);
     assert_eq!(evidence, [Evidence::Behind { intended: 10_000.0, achieved: 5_000.0 }]);
