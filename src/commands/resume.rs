@@ -45,9 +45,7 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common:
     // There has to be one already.
     drop(Store::open_to_read(&store_path)?);
     let desk = Desk::open(store_path, files, common)?;
-    let run = if id.0 == "last" { desk.store().last()? } else { desk.store().load(id)? };
-    // Whoever can write the store can have changed it.
-    run.plan.check()?;
+    let run = checked(if id.0 == "last" { desk.store().last()? } else { desk.store().load(id)? })?;
     let reference = allowed.bed(&run, &repeat::typed())?;
     desk.check_room(&run.id, &run.plan, run.bed.senders().len())?;
     let _hold = desk.store().hold(&run.id)?;
@@ -64,7 +62,7 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common:
     };
     wait_for_its_agents(&run, &wanted)?;
     // It may have come to its end by itself meanwhile.
-    let run = desk.store().load(&run.id)?;
+    let run = checked(desk.store().load(&run.id)?)?;
     let run = Run { command: repeat::command(&run.command), ..run };
     let run = run::resumable(run, &bed::survey(&wanted.program)?.host)?;
     // As the calling user: agents read them as root.
@@ -107,6 +105,12 @@ impl Allowed {
         });
         bed.into_iter().chain(flags).chain(wrap).collect()
     }
+}
+
+/// A run whose plan may be measured: users other than root may write the store, also while it is read.
+fn checked(run: Run) -> anyhow::Result<Run> {
+    run.plan.check()?;
+    Ok(run)
 }
 
 /// The cores that it was measured on so far.
