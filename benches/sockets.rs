@@ -60,6 +60,9 @@ fn main() {
         }
     }
     drop(bed);
+    if programs.len() == 1 {
+        println!("the newest iperf3: NOT RUN: set WIREPROOF_PEER_IPERF3 to it");
+    }
     let costs = footprint();
     costs.iter().for_each(|cost| println!("{}", cost.line()));
     write(&peers, &rows, &costs);
