@@ -86,12 +86,14 @@ impl Gathered {
         }
     }
 
-    /// Where it arose: in the whole run, in so many of its trials, or in both.
+    /// Where it arose: in the whole run, in all of its trials, in some of them, or in both.
     pub(crate) fn place(&self, run: &Run, t: &Texts) -> String {
-        let key = match (self.of_run, self.trials.is_empty()) {
-            (_, true) => return t.get("doubts-run"),
-            (true, false) => "doubts-run-and-trials",
-            (false, false) => "doubts-trials",
+        let of_all = self.trials.len() == run.trials.len();
+        let key = match self.of_run {
+            true if of_all || self.trials.is_empty() => return t.get("doubts-run"),
+            true => "doubts-run-and-trials",
+            false if of_all => return t.get("doubts-all-trials"),
+            false => "doubts-trials",
         };
         let trials = ranges(&self.trials);
         t.with(key, &[("count", &self.trials.len()), ("of", &run.trials.len()), ("trials", &trials)])

@@ -172,7 +172,7 @@ fn page_one_has_verdict_counts_key_figures_doubt_limit_and_stamps() {
     let cover = cover.rsplit_once("#cover(").expect("a cover").1;
     for said in [
         "合格 2、不合格 2、判定できず 3。",
-        "7項目のうち2項目が不合格です。3項目は判定できませんでした(理由: ",
+        "7項目のうち2項目が不合格です。3項目は判定できませんでした。理由: ",
         "主要な測定値",
         "39.70 Gbit/s",
         "最も重要な注意",
@@ -269,7 +269,7 @@ fn a_limit_from_a_reference_names_it_and_what_is_not_alike() {
         assert!(english.contains(said), "{said}");
     }
     let japanese = page(&run, &outcomes, Lang::Ja);
-    assert!(japanese.contains("基準値(some-card)に対する悪化が 20 % 以内"));
+    assert!(japanese.contains("参照値 some-card に対する悪化が 20 % 以内"));
     assert!(japanese.contains("some-card とは比較不可(出典の統計量が異なるため(平均))"));
 }
 
@@ -463,6 +463,20 @@ fn a_doubt_of_the_run_and_of_its_trials_stands_once_with_their_count() {
         let told = summary(&run, &[], lang);
         assert_eq!(told.matches(cores).count(), 1, "{told}");
     }
+}
+
+#[test]
+fn a_doubt_of_all_trials_names_none_of_them() {
+    let mut run = fixture::run();
+    run.trials.iter_mut().for_each(|trial| trial.doubts = vec![Doubt::DataEndedEarly]);
+    for (lang, all, some) in [(Lang::En, "All trials", "Trials: 1"), (Lang::Ja, "全試行に該当", "該当する試行: ")]
+    {
+        let told = summary(&run, &[], lang);
+        assert!(told.contains(all) && !told.contains(some), "{told}");
+    }
+    run.doubts = vec![Doubt::DataEndedEarly];
+    let told = summary(&run, &[], Lang::En);
+    assert!(told.contains("Whole run") && !told.contains("rials: 1"), "{told}");
 }
 
 #[test]

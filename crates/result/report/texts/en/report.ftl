@@ -46,6 +46,7 @@ headline-none = Nothing was measured.
 doubts-heading = Doubts about these figures
 doubts-none = None was found.
 doubts-trials = Trials: { $trials } ({ $count } of { $of })
+doubts-all-trials = All trials
 doubts-run-and-trials = Whole run; trials: { $trials } ({ $count } of { $of })
 doubts-run = Whole run
 

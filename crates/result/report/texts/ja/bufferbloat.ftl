@@ -12,6 +12,6 @@ col-load-goodput = 負荷の実効スループット
 beside-tcp = TCP 負荷 { $direction }
 method-tcp-load = メッセージと並行して、各方向4本の TCP 接続ができるだけ速く送信します。最初のメッセージの3秒前に送信を始め、最後のメッセージの後に終えます。実効スループットは同じ時間について数えます。メッセージの往復遅延には、キューでの待ち時間が現れます。
 load-caption = メッセージと並行した TCP 通信の方向ごとの実効スループットと再送セグメント数(試行間の中央値)。
-load-heading = 並行して流した負荷
+load-heading = 並行して印加した負荷
 col-load-way = 方向
 col-load-retransmits = 再送セグメント

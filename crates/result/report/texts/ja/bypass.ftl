@@ -6,7 +6,7 @@ bypass-reason-other-interface = アドレスがバイパス対象のインター
 bypass-reason-other-device = デバイスにバインドされている(SO_BINDTODEVICE)が、バイパス対象がそのデバイスだけではない
 bypass-reason-ip-options = パケットに IP オプションまたは拡張ヘッダーが付く
 bypass-reason-cork = 複数回の呼び出しで 1 つのデータグラムを組み立てる(UDP_CORK)
-bypass-reason-timestamping = カードまたはカーネルによる打刻を使う(SO_TIMESTAMPING)
+bypass-reason-timestamping = カードまたはカーネルのタイムスタンプを使う(SO_TIMESTAMPING)
 bypass-reason-filter = フィルターが付いている(SO_ATTACH_FILTER、SO_ATTACH_BPF、SO_ATTACH_REUSEPORT_CBPF、SO_ATTACH_REUSEPORT_EBPF)
 bypass-reason-zero-copy = ゼロコピー送信を使う(SO_ZEROCOPY)
 bypass-reason-encapsulation = カーネルがカプセル化を解く(UDP_ENCAP)
@@ -39,13 +39,13 @@ bypass-reason-peek-offset = 位置を指定して先読みする(SO_PEEK_OFF)
 bypass-reason-scope = 自分または相手のアドレスがリンクローカルまたはマルチキャスト
 bypass-reason-fault = ライブラリの不具合を検出したため(開発元に報告してください)
 bypass-reason-inherited = fork されたほかのプロセスも同じソケットを持っている
-bypass-reason-jump = シグナルハンドラがライブラリの処理の途中で外へジャンプした(siglongjmp)
+bypass-reason-jump = シグナルハンドラーがライブラリの処理の途中で外へジャンプした(siglongjmp)
 
 bypass-stays-uplink = デフォルトルートまたはこのセッションが使用中で、対象にすると一時的に途切れることがあります。対象にするには --dev で指定してください
 bypass-stays-no-ethernet = イーサネットのインターフェースではありません
 bypass-stays-no-xdp = { $interface } のドライバーは、バイパスに必要なネイティブ XDP に対応していません。そのポートまたは下位のインターフェースは対応していることがあります
 bypass-stays-other-program = { $interface } にはすでに XDP プログラムがあり、そのまま残しました。`ip link show { $interface }` で確認し、それを使うプログラムを止めるか、別のインターフェースを選んでください
-bypass-stays-held = インターフェース { $interface } のキュー { $queue } は別のプログラムが使用中です(AF_XDP)。そのプログラムが終了するか、起動元の終了に気付くと空きます
+bypass-stays-held = インターフェース { $interface } のキュー { $queue } は別のプログラムが使用中です(AF_XDP)。そのプログラムが終了するか、起動元の終了を検知すると解放されます
 bypass-stays-all-gone = バイパス対象のインターフェースはすべて、なくなったか、wireproof の XDP プログラムを外されています
 bypass-stays-not-ours = この wireproof bypass が起動したプログラムではありません
 bypass-stays-held-by = キューは { $program } (pid { $pid }) が使用中です。同時にバイパスできるのは 1 プロセスだけです
@@ -93,7 +93,7 @@ bypass-more-reasons = { $count ->
    *[other] ほかに { $count } 件の理由(--stats で一覧)
 }
 bypass-refused-frames = { $count ->
-   *[other] 宛先のソケットがない、途中で切れた、送信元がこのマシンのアドレス、またはチェックサムが誤りのフレーム: { $count }
+   *[other] 宛先のソケットがない、途中で切り詰められた、送信元がこのマシンのアドレス、またはチェックサムが誤りのフレーム: { $count }
 }
 bypass-socket = ソケット { $descriptor }({ $ends })
 bypass-ends = { $local } → { $peer }

@@ -51,5 +51,5 @@ refused-bad-nvm = カード内のメモリー(NVM)が壊れています(チェ�
 refused-bad-nvm-fix = メーカーのツールで書き直してください。それまでは、このカードの測定値を信用しないでください
 refused-no-addresses = マシンのファームウェア(BIOS)がアドレスを割り当てていません
 refused-no-addresses-fix = BIOS 設定で「Above 4G Decoding」を有効にするか、別のスロットに挿してください
-refused-unknown = カーネルのログからは分かりません
+refused-unknown = カーネルのログからは判明しません
 refused-unknown-fix = dmesg を確認し、modprobe -r と modprobe でドライバーを読み込み直してください

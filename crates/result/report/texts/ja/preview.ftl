@@ -1,4 +1,4 @@
-# 測定プランの実行内容の予告:verify --dry-run
+# 測定プランの実行内容の予告: verify --dry-run
 
 preview-set-up = このマシンに次のものを設定し、終了時に元へ戻します:
 preview-stands = 新たに設定するものはありません(試験環境「{ $bed }」は構築済みです)。
@@ -7,7 +7,7 @@ preview-steps = 測定プラン「{ $plan }」の手順:
 preview-step = { $times } × { $what }: 約 { $time }
 preview-total = 合計で約 { $time }(このほか試験環境の構築に数秒)です。
 preview-limits = 判定基準:
-preview-limit-nothing-measured = (未実施: 対象となる測定が計画にありません)
+preview-limit-nothing-measured = (未実施: 対象となる測定が測定プランにありません)
 preview-limit-no-address = (未実施: { $ip } アドレスのないエンドポイントがあります)
 preview-limit-not-comparable = (この試験環境では判定できません)
-preview-limit-several = { $count } 構成
+preview-limit-several = { $count } 条件

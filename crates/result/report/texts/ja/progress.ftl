@@ -13,7 +13,7 @@ notice-signature-removed = { $folder } にあった署名は、署名の対象�
 notice-issued-before = 警告: 発行日({ $date })が測定終了日({ $measured })より前です。--meta date=年-月-日 で修正してください
 notice-interrupted = 中断されました。終了処理を行い、ここまでの測定結果を保存して報告書を作成します。もう一度 Ctrl-C を押すと直ちに終了します(残った設定は wireproof clean で元に戻せます)
 notice-time-left = 残り約 { $time }
-notice-throughput-alias = 「スループット」は RFC 1242 ではゼロロス最大転送レートを指します。このコマンドが測定するのは実効スループット(グッドプット)、すなわち iperf3 と同じく受信側に届いたペイロードの量です。
+notice-throughput-alias = 「スループット」は RFC 1242 では損失のない最大のレートを指します。このコマンドが測定するのは実効スループット(グッドプット)、すなわち iperf3 と同じく受信側に届いたペイロードの量です。
 notice-unprivileged = root 権限なしで、専用のユーザー名前空間の中で実行しています。root 権限(sudo)があれば、試験環境を常設し(bed up)、その中でほかのプログラムも実行できます。
-notice-no-root = { $machine } では root 権限がないため、何も変更しません。root 権限(このホストでは sudo、相手のホストでは root でのログインまたはパスワードなしの sudo)があれば、足りないアドレスを追加し、別の MTU でも測れます。
+notice-no-root = { $machine } では root 権限がないため、何も変更しません。root 権限(このホストでは sudo、相手のホストでは root でのログインまたはパスワードなしの sudo)があれば、不足しているアドレスの追加と、別の MTU での測定もできます。
 notice-resumable = ここまでの測定結果は保存されています。「{ $command }」で続きを測定できます。

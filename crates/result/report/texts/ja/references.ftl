@@ -1,9 +1,9 @@
 ## 他者による測定値
 
-limit-by-reference = { $bound }(基準値({ $reference })に対する悪化が { $within } 以内)
-limit-within = 基準値({ $reference })に対する悪化が { $within } 以内
+limit-by-reference = { $bound }(参照値 { $reference } に対する悪化が { $within } 以内)
+limit-within = 参照値 { $reference } に対する悪化が { $within } 以内
 limit-not-comparable = { $criterion }: 比較対象外({ $why })
-verdict-differs = { $reference } による判定は、同出典とは異なる条件での測定に基づいています: { $conditions }。
+verdict-differs = { $reference } を基準に判定しましたが、次の条件が出典と異なります: { $conditions }。
 
 world-simulated = 模擬環境
 world-hardware = 実機
@@ -20,7 +20,7 @@ condition-mode = 待機方式
 condition-direction = 方向
 condition-streams = ストリーム数
 condition-duration = 測定時間
-condition-window = ソケットバッファ
+condition-window = ソケットバッファー
 condition-offered = 印加負荷
 condition-flat-out = 制限なし
 condition-one-way = 片方向
@@ -33,14 +33,14 @@ why-payload-size = メッセージ長 { $theirs } バイトの試行がないた
 why-size-not-stated = 出典にフレーム長・メッセージ長の記載がないため
 why-load = { $theirs } の試行がないため
 why-ping-pong = 出典は往復ごとの送信、本測定は一定間隔の送信であるため
-why-traffic = { $theirs } による該当の試行がないため
+why-traffic = { $theirs } の試行がないため
 why-metric = 同種の測定を行っていないため({ $theirs })
 why-tx-and-rx = 出典が各パケットを送信と受信で二重に数えているため
 why-inside-host = 出典の通信はホストの外に出ておらず、ネットワークの値ではないため
 why-simulated = 本測定は模擬環境、出典は実機での測定であるため
 why-hardware = 本測定は実機、出典は実回線を通らない測定であるため
 why-nothing-measured = 測定値がないため
-why-no-reference = この名前の比較対象がないため
+why-no-reference = この名前の参照値がないため
 
 published-rtt = RTT
 published-half-rtt = RTT÷2

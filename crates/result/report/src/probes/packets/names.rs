@@ -78,6 +78,6 @@ mod tests {
         assert_eq!(named("as captured", crate::Lang::En), "replay of voice.pcapng, as captured");
         assert_eq!(named("1 kpps", crate::Lang::En), "replay of voice.pcapng, at 1 kpps");
         assert_eq!(named("flat out", crate::Lang::En), "replay of voice.pcapng");
-        assert!(named("as captured", crate::Lang::Ja).starts_with("キャプチャー voice.pcapng の再送"));
+        assert!(named("as captured", crate::Lang::Ja).starts_with("キャプチャー voice.pcapng の再生"));
     }
 }
