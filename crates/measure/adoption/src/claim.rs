@@ -4,12 +4,12 @@ use std::{
     ffi::{CStr, c_int},
     sync::{
         OnceLock,
-        atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering},
+        atomic::{AtomicU32, AtomicU64, Ordering},
     },
 };
 
 use grant::{
-    Control, Grant, NoGrant,
+    Control, Grant, NoGrant, is_launcher_silent,
     launch::{self, WAIT_VARIABLE},
 };
 use model::bypass::{Reason, Wait};
@@ -33,8 +33,6 @@ static PAGE: PerProcess<Option<Control>> = unsafe { PerProcess::at(Place::Page) 
 static HOPELESS: AtomicU32 = AtomicU32::new(0);
 /// The process that received an unusable grant.
 static UNABLE: AtomicU32 = AtomicU32::new(0);
-/// Whether the launcher did not answer in time. A forked child does not wait for it again.
-static IS_SILENT: AtomicBool = AtomicBool::new(false);
 /// Time of the launcher's last refusal; 0: never.
 static REFUSED_AT: AtomicU64 = AtomicU64::new(0);
 /// Number of consecutive refusals.
@@ -69,7 +67,6 @@ fn ask() {
             REFUSED_AT.store(now(), Ordering::Relaxed);
         }
         Some(Err(NoGrant::Unusable(_))) => unable(),
-        Some(Err(NoGrant::Silent(_))) => IS_SILENT.store(true, Ordering::Relaxed),
         _ => HOPELESS.store(std::process::id(), Ordering::Relaxed),
     }
 }
@@ -97,16 +94,9 @@ pub(crate) fn page() -> Option<&'static Control> {
     PAGE.get()?.as_ref()
 }
 
+/// A launcher that did not answer once is not waited for again, in forked children either.
 fn lent() -> Option<Control> {
-    let page = launch::page(NAME.get().filter(|_| !is_silent())?);
-    if matches!(page, Err(NoGrant::Silent(_))) {
-        IS_SILENT.store(true, Ordering::Relaxed);
-    }
-    page.ok()
-}
-
-fn is_silent() -> bool {
-    IS_SILENT.load(Ordering::Relaxed)
+    launch::page(NAME.get().filter(|_| !is_launcher_silent())?).ok()
 }
 
 /// The kind of a UDP socket without a grant.
@@ -119,7 +109,7 @@ fn may_ask() -> bool {
 }
 
 fn is_hopeless() -> bool {
-    is_silent() || HOPELESS.load(Ordering::Relaxed) == std::process::id()
+    is_launcher_silent() || HOPELESS.load(Ordering::Relaxed) == std::process::id()
 }
 
 /// Whether the last refusal is old enough for another request.

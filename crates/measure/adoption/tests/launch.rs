@@ -3,8 +3,8 @@
 
 use std::{
     env,
-    io::{BufRead, BufReader, stdin},
-    net::{SocketAddr, UdpSocket},
+    io::{BufRead, BufReader, Write, stdin},
+    net::{SocketAddr, TcpListener, UdpSocket},
     os::{fd::AsRawFd, unix::process::CommandExt},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::{
@@ -39,10 +39,12 @@ fn main() {
         Ok("becomes another") => become_another(&name()),
         Ok("poor program") => poor_program(&name()),
         Ok("faulty program") => faulty_program(),
-        Ok("patient program") => patient_program(),
+        Ok("patient program") => patient_program(false),
+        Ok("patient program with TCP") => patient_program(true),
         Ok("complaining program") => complaining_program(&name()),
         Ok("first process") => first_process(),
         Ok("launcher") => launcher(),
+        Ok("launching") => launching(&name()),
         _ => tell_all(),
     }
 }
@@ -58,8 +60,13 @@ fn tell_all() {
     a_fault_is_said_of_what_was_past_the_kernel();
     records_are_taken_whatever_a_program_says();
     the_first_process_of_a_namespace_accepts_its_children();
-    a_launcher_that_is_stopped_costs_a_program_five_seconds_in_all();
-    println!("11 stories passed");
+    // These wait most of their time.
+    let slow: [fn(); 2] = [
+        a_launcher_that_is_stopped_costs_a_program_five_seconds_in_all,
+        a_program_that_is_stopped_with_its_launcher_has_its_answer,
+    ];
+    std::thread::scope(|scope| slow.into_iter().for_each(|tell| _ = scope.spawn(tell)));
+    println!("12 stories passed");
 }
 
 /// Claims the grant, takes one flow, and reports its datagrams until its input ends.
@@ -115,16 +122,25 @@ fn faulty_program() {
     println!("{live:?} {planted:?} {:?}", live_now(&sockets));
 }
 
-/// A socket that stays with the kernel, then one that could leave it, and how many seconds both took.
-fn patient_program() {
+/// Begins at a line of its input, and ends at the next one: sockets that could leave the kernel, after one of TCP where asked
+/// for, and how many seconds they took.
+fn patient_program(has_tcp: bool) {
     begin();
-    let tcp = std::net::TcpListener::bind(address(B, 0)).expect("an address of ours");
-    let sockets = [(); 2].map(|()| UdpSocket::bind(address(B, 0)).expect("an address of ours"));
+    println!("ready {}", std::process::id());
+    next_line();
     let begun = Instant::now();
-    let live = [tcp.as_raw_fd(), sockets[0].as_raw_fd(), sockets[1].as_raw_fd()].map(|fd| live(fd).is_some());
+    let tcp = has_tcp.then(|| TcpListener::bind(address(B, 0)).expect("an address of ours"));
+    assert!(tcp.as_ref().is_none_or(|tcp| live(tcp.as_raw_fd()).is_none()));
+    let sockets = [(); 2].map(|()| UdpSocket::bind(address(B, 0)).expect("an address of ours"));
+    let live = sockets.each_ref().map(|socket| live(socket.as_raw_fd()).is_some());
     sockets[0].send_to(b"hello", sockets[1].local_addr().expect("bound")).expect("by the kernel");
     sockets[1].recv(&mut [0; 5]).expect("by the kernel");
     println!("{live:?} {}", begun.elapsed().as_secs());
+    next_line();
+}
+
+fn next_line() {
+    stdin().read_line(&mut String::new()).expect("readable");
 }
 
 /// Records a socket, and reports the grant as unusable.
@@ -161,6 +177,17 @@ fn launcher() {
     let launcher = Launcher::start(attachment, tell).expect("it can be granted");
     println!("{}", launcher.name());
     stdin().read_line(&mut String::new()).expect("readable");
+}
+
+/// A launcher that starts a part of this program with the same input and output.
+fn launching(part: &str) {
+    let (tell, _heard) = channel();
+    let attachment = Attachment::new(&[PORT.to_owned()]).expect("this test needs root");
+    let launcher = Launcher::start(attachment, tell).expect("it can be granted");
+    let mut command = Command::new("/proc/self/exe");
+    let mut program = command.env(PART, part).env("WIREPROOF_BYPASS", launcher.name()).spawn().expect("this program");
+    program.wait().expect("ours");
+    launcher.end().expect("readable");
 }
 
 /// A wire between two namespaces.
@@ -205,6 +232,15 @@ impl Wire {
         Started { input: child.stdin.take(), lines, child }
     }
 
+    /// A launcher that has started a part of this program, and the process of that.
+    fn launching(&self, part: &str) -> (Started, u32) {
+        link::set_up(&self.b, "lo").expect("it is there");
+        let mut launcher = self.start("launching", part);
+        let line = launcher.line();
+        let program = line.strip_prefix("ready ").and_then(|pid| pid.parse().ok());
+        (launcher, program.expect("it says so"))
+    }
+
     fn send(&self, text: &str) {
         let socket =
             namespace::within(&self.a, || UdpSocket::bind(address(A, 5000))).expect("it exists").expect("ours");
@@ -244,6 +280,15 @@ impl Started {
         line.trim_end().to_owned()
     }
 
+    /// Gives it a line of input.
+    fn go_on(&mut self) {
+        self.input.as_mut().expect("it is open").write_all(b"\n").expect("it reads");
+    }
+
+    fn signal(&self, name: &str) {
+        signal(name, &[self.child.id()]);
+    }
+
     fn kill(mut self) {
         self.child.kill().expect("it runs");
         self.child.wait().expect("ours");
@@ -258,6 +303,17 @@ impl Started {
 
 fn address(ip: &str, port: u16) -> SocketAddr {
     SocketAddr::new(ip.parse().expect("an address"), port)
+}
+
+fn signal(name: &str, processes: &[u32]) {
+    let status = Command::new("kill").arg(name).args(processes.iter().map(u32::to_string)).status();
+    assert!(status.expect("coreutils").success());
+}
+
+/// Asserts that a line says a wait of five seconds behind these words.
+fn took_five_seconds(line: &str, words: &str) {
+    let seconds = line.strip_prefix(words).and_then(|seconds| seconds.trim().parse().ok());
+    assert!(seconds.is_some_and(|seconds: u64| (5..10).contains(&seconds)), "{line}");
 }
 
 fn ended(heard: &Receiver<Event>) -> Claim {
@@ -337,18 +393,28 @@ fn the_first_process_of_a_namespace_accepts_its_children() {
 
 fn a_launcher_that_is_stopped_costs_a_program_five_seconds_in_all() {
     let wire = Wire::up("stopped");
-    link::set_up(&wire.b, "lo").expect("it is there");
-    let mut launcher = wire.start("launcher", "");
-    let name = launcher.line();
-    let stopped = Command::new("kill").args(["-STOP", &launcher.child.id().to_string()]).status();
-    assert!(stopped.expect("coreutils").success());
-    let mut command = Command::new("/proc/self/exe");
-    command.env(PART, "patient program").env("WIREPROOF_BYPASS", name).stdout(Stdio::piped());
-    let output = wire.at_b(|| command.output()).expect("this program");
-    launcher.kill();
-    let output = String::from_utf8_lossy(&output.stdout);
-    let seconds = output.strip_prefix("[false, false, false] ").and_then(|rest| rest.trim_end().parse().ok());
-    assert!(seconds.is_some_and(|seconds: u64| (5..10).contains(&seconds)), "{output}");
+    let (mut launcher, _) = wire.launching("patient program with TCP");
+    launcher.signal("-STOP");
+    launcher.go_on();
+    took_five_seconds(&launcher.line(), "[false, false] ");
+    launcher.signal("-CONT");
+    launcher.end();
+}
+
+/// A terminal stops and continues both.
+fn a_program_that_is_stopped_with_its_launcher_has_its_answer() {
+    let wire = Wire::up("both");
+    let (mut launcher, program) = wire.launching("patient program");
+    launcher.signal("-STOP");
+    launcher.go_on();
+    // It asks meanwhile.
+    sleep(Duration::from_millis(500));
+    signal("-STOP", &[program]);
+    sleep(PATIENCE + Duration::from_secs(1));
+    signal("-CONT", &[program, launcher.child.id()]);
+    let line = launcher.line();
+    assert!(line.starts_with("[true, true] "), "{line}");
+    launcher.end();
 }
 
 fn a_program_that_becomes_another_gives_it_back() {

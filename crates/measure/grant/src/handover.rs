@@ -10,7 +10,6 @@ use std::{
     io::{self, IoSlice, IoSliceMut},
     mem::{MaybeUninit, size_of},
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
-    time::{Duration, Instant},
 };
 
 use model::plain::one_line;
@@ -19,7 +18,6 @@ use rustix::{
     net::{
         AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
         SendFlags, SocketAddrUnix, SocketFlags, SocketType, connect, recv, recvmsg, sendmsg, socket_with,
-        sockopt::{Timeout, set_socket_timeout},
     },
 };
 use serde::{Deserialize, Serialize};
@@ -28,12 +26,15 @@ use xdp::{
     steer::FlowTable,
 };
 
-use crate::{Control, Grant, Granted, NoGrant, grant::options, high_fds::high};
+use crate::{
+    Control, Grant, Granted, NoGrant,
+    grant::options,
+    high_fds::high,
+    time_left::{PATIENCE, TimeLeft, is_late},
+};
 
 /// Descriptors per message; the kernel accepts 253 (`SCM_MAX_FD`).
 const MOST_DESCRIPTORS: usize = 64;
-/// Time limit of the launcher's whole answer. The grant is prepared in advance, unless a program has just ended.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
 /// Longer than any answer.
 const LONGEST: usize = 64 << 10;
 
@@ -100,9 +101,9 @@ pub(crate) fn lend(program: &impl AsFd, page: &Control) -> io::Result<()> {
 
 /// Requests that page of the launcher with this name.
 pub(crate) fn borrow(name: &[u8]) -> Result<Control, NoGrant> {
-    let until = Instant::now() + PATIENCE;
-    let connection = connected(name).map_err(no_launcher)?;
-    let page = receive_until(&connection, until).map_err(unusable)?.1.into_iter().next();
+    let mut left = TimeLeft::default();
+    let connection = connected(name, &mut left).map_err(no_launcher)?;
+    let page = receive_within(&connection, &mut left).map_err(unusable)?.1.into_iter().next();
     let page = page.ok_or_else(|| NoGrant::Unusable("the launcher lends no page".to_owned()))?;
     Control::open(page).map_err(unusable)
 }
@@ -119,9 +120,9 @@ fn file(page: &Control) -> io::Result<BorrowedFd<'_>> {
 /// # Errors
 /// The reason for having no grant. If the grant is unusable, the launcher is informed.
 pub fn claim(name: &str) -> Result<Grant, NoGrant> {
-    let until = Instant::now() + PATIENCE;
-    let connection = high(connected(name.as_bytes()).map_err(no_launcher)?);
-    let taken = take(&connection, until);
+    let mut left = TimeLeft::default();
+    let connection = high(connected(name.as_bytes(), &mut left).map_err(no_launcher)?);
+    let taken = take(&connection, &mut left);
     if let Err(why @ (NoGrant::Unusable(_) | NoGrant::Silent(_))) = &taken {
         let why = if let NoGrant::Unusable(why) = why { why } else { &why.to_string() };
         // If this fails, the launcher has ended. One that was stopped reads it later.
@@ -138,11 +139,6 @@ fn unusable(error: io::Error) -> NoGrant {
     if is_late(&error) { NoGrant::Silent(PATIENCE) } else { NoGrant::Unusable(error.to_string()) }
 }
 
-/// Whether time has run out.
-pub(crate) fn is_late(error: &io::Error) -> bool {
-    matches!(error.kind(), io::ErrorKind::TimedOut | io::ErrorKind::WouldBlock)
-}
-
 /// The problem of an ended program with its grant.
 pub(crate) fn complaint(connection: &impl AsFd) -> Option<String> {
     let mut words = [0; 1024];
@@ -152,9 +148,9 @@ pub(crate) fn complaint(connection: &impl AsFd) -> Option<String> {
     (length > 0).then(|| one_line(&String::from_utf8_lossy(&words[..length])))
 }
 
-fn take(connection: &OwnedFd, until: Instant) -> Result<Grant, NoGrant> {
+fn take(connection: &OwnedFd, left: &mut TimeLeft) -> Result<Grant, NoGrant> {
     let other = |error: &dyn std::fmt::Display| NoGrant::Unusable(error.to_string());
-    let (words, descriptors) = receive_until(connection, until).map_err(unusable)?;
+    let (words, descriptors) = receive_within(connection, left).map_err(unusable)?;
     let description = match serde_json::from_slice(&words).map_err(|error| other(&error))? {
         Answer::Refused(why) => return Err(NoGrant::Refused(why)),
         Answer::Granted(description) => description,
@@ -170,7 +166,7 @@ fn take(connection: &OwnedFd, until: Instant) -> Result<Grant, NoGrant> {
     let mut sockets = Vec::new();
     let wanted: u32 = description.interfaces.iter().map(|it| it.queues).sum();
     while sockets.len() < wanted as usize {
-        sockets.extend(receive_until(connection, until).map_err(unusable)?.1);
+        sockets.extend(receive_within(connection, left).map_err(unusable)?.1);
     }
     let mut sockets = sockets.into_iter();
     let mut interfaces = Vec::new();
@@ -188,12 +184,10 @@ fn take(connection: &OwnedFd, until: Instant) -> Result<Grant, NoGrant> {
 ///
 /// # Errors
 /// If the kernel's credentials show another process: once a launcher has ended, any process may listen under its name.
-pub(crate) fn connected(name: &[u8]) -> io::Result<OwnedFd> {
+pub(crate) fn connected(name: &[u8], left: &mut TimeLeft) -> io::Result<OwnedFd> {
     let connection = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None)?;
-    for timeout in [Timeout::Send, Timeout::Recv] {
-        set_socket_timeout(&connection, timeout, Some(PATIENCE))?;
-    }
-    connect(&connection, &SocketAddrUnix::new_abstract_name(name)?)?;
+    let address = SocketAddrUnix::new_abstract_name(name)?;
+    left.wait(&connection, || Ok(connect(&connection, &address)?))?;
     let peer = credentials(&connection)?;
     if is_launcher(name, peer.uid, peer.pid) {
         return Ok(connection);
@@ -240,25 +234,9 @@ pub(crate) fn send_pieces(to: &impl AsFd, pieces: &[IoSlice<'_>], descriptors: &
     Ok(())
 }
 
-/// Receives a message of the launcher until this time: however many messages and signals come, they take no longer together.
-fn receive_until(from: &impl AsFd, until: Instant) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
-    loop {
-        wait_until(from, until)?;
-        match receive_once(from) {
-            Err(error) if matches!(error.kind(), io::ErrorKind::Interrupted | io::ErrorKind::WouldBlock) => {}
-            came => return came,
-        }
-    }
-}
-
-/// Has the next wait for a message end at this time.
-pub(crate) fn wait_until(connection: &impl AsFd, until: Instant) -> io::Result<()> {
-    let left = until.saturating_duration_since(Instant::now());
-    if left.is_zero() {
-        return Err(io::ErrorKind::TimedOut.into());
-    }
-    // 0 would be no limit, and less than a microsecond is 0.
-    Ok(set_socket_timeout(connection, Timeout::Recv, Some(left.max(Duration::from_millis(1))))?)
+/// Receives a message of the launcher: however many messages and signals come, they take no longer together.
+fn receive_within(from: &impl AsFd, left: &mut TimeLeft) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
+    left.wait(from, || receive_once(from))
 }
 
 /// Receives a message, with its descriptors.
@@ -289,6 +267,8 @@ fn receive_once(from: &impl AsFd) -> io::Result<(Vec<u8>, Vec<OwnedFd>)> {
 
 #[cfg(test)]
 mod tests {
+    use std::time::{Duration, Instant};
+
     use rustix::net::{bind, listen, socketpair};
 
     use super::*;
@@ -333,8 +313,7 @@ mod tests {
     fn a_launcher_is_waited_for_no_longer_where_it_has_begun_to_answer() {
         let (program, launcher) =
             socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).expect("a pair");
-        let begun = Instant::now();
-        let until = begun + Duration::from_secs(4);
+        let (begun, mut left) = (Instant::now(), TimeLeft::default());
         std::thread::scope(|scope| {
             scope.spawn(|| {
                 for _ in 0..2 {
@@ -342,9 +321,9 @@ mod tests {
                     send(&launcher, b"sockets", &[]).expect("the program waits");
                 }
             });
-            let heard = [(); 3].map(|()| receive_until(&program, until));
+            let heard = [(); 3].map(|()| receive_within(&program, &mut left));
             assert!(heard[0].is_ok() && heard[1].is_ok() && heard[2].as_ref().is_err_and(is_late));
         });
-        assert!((4..6).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+        assert!((5..8).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
     }
 }

@@ -15,6 +15,7 @@ pub mod high_fds;
 pub mod launch;
 mod mapping;
 mod returned;
+mod time_left;
 
 pub use control::Control;
 pub use error::{GrantError, NoGrant};
@@ -23,3 +24,4 @@ pub use handover::claim;
 pub use launch::Launcher;
 pub use mapping::Shared;
 pub use returned::Returned;
+pub use time_left::is_launcher_silent;

@@ -6,7 +6,6 @@ use std::{
     io::{self, IoSlice},
     net::{SocketAddr, UdpSocket},
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
-    time::Instant,
 };
 
 use datagram::{Departing, Way};
@@ -14,16 +13,14 @@ use kernel::{
     diag::{Room, udp_sockets},
     link,
 };
-use rustix::{
-    io::Errno,
-    net::{RecvFlags, Shutdown, ipproto, recv, shutdown, sockopt::socket_protocol},
-};
+use rustix::net::{RecvFlags, Shutdown, ipproto, recv, shutdown, sockopt::socket_protocol};
 use serde::{Deserialize, Serialize};
 use xdp::{Injector, sender::LARGEST_FRAME};
 
 use crate::{
     Grant,
-    handover::{PATIENCE, is_late, receive, send_pieces, wait_until},
+    handover::{receive, send_pieces},
+    time_left::{TimeLeft, is_late},
 };
 
 /// First byte of a request. The other message of a program, a complaint, is text.
@@ -65,14 +62,9 @@ impl Returned {
         head[0] = REQUEST;
         serde_json::to_writer(&mut head[1..], self)?;
         send_pieces(&claim, &[IoSlice::new(&head), IoSlice::new(payload)], &[socket])?;
-        let (mut answer, until) = ([0], Instant::now() + PATIENCE);
-        loop {
-            wait_until(&claim, until)?;
-            match recv(claim, &mut answer[..], RecvFlags::empty()) {
-                Err(Errno::INTR) => {}
-                came => return Ok(came?.0 == 1 && answer == [1]),
-            }
-        }
+        let mut answer = [0];
+        let (length, _) = TimeLeft::default().wait(&claim, || Ok(recv(claim, &mut answer[..], RecvFlags::empty())?))?;
+        Ok(length == 1 && answer == [1])
     }
 
     fn frame(&self, mac: &str, payload: &[u8]) -> Option<Vec<u8>> {
