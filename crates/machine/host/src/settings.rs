@@ -44,8 +44,7 @@ impl Settings {
         );
         let on = |is_on| if is_on { "on" } else { "off" }.to_owned();
         let offloads = ethtool::offloads_by_name(interface);
-        settings
-            .extend(EventKind::Offload, offloads.map(|all| all.into_iter().map(|(name, is_on)| (name, on(is_on)))));
+        settings.extend(EventKind::Offload, offloads.map(|all| all.into_iter().map(|(name, is_on)| (name, on(is_on)))));
         settings.read_driver(interface);
         settings
     }
@@ -102,9 +101,8 @@ impl Settings {
     /// Differences in a later reading, noticed at this second, as far as both could be read. A new neighbour is none: it was only
     /// asked for.
     pub fn differences(&self, later: &Self, at_s: f64) -> Vec<Event> {
-        let is_readable = |key: &&(EventKind, String)| {
-            !self.unreadable.contains(&key.0) && !later.unreadable.contains(&key.0)
-        };
+        let is_readable =
+            |key: &&(EventKind, String)| !self.unreadable.contains(&key.0) && !later.unreadable.contains(&key.0);
         let mut keys: Vec<_> = self.values.keys().chain(later.values.keys()).filter(is_readable).collect();
         keys.sort();
         keys.dedup();

@@ -89,7 +89,8 @@ fn schedule(run: &Run, trial: &Trial, way: &Way<'_>, result: &LatencyResult) -> 
         });
     }
     let as_asked = limited::as_asked(intended, achieved);
-    let is_longer = limited::is_beside_others(trial) || result.missing() > 0 || is_late(result) || is_slow(run, trial, result);
+    let is_longer =
+        limited::is_beside_others(trial) || result.missing() > 0 || is_late(result) || is_slow(run, trial, result);
     Some(if is_longer { not_known(as_asked.evidence) } else { as_asked })
 }
 
