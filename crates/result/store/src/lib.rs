@@ -10,6 +10,7 @@ mod schema;
 mod version_1;
 
 use std::{
+    fmt::Display,
     fs, io, mem,
     path::{Path, PathBuf},
     process, thread,
@@ -104,7 +105,8 @@ impl Store {
         let query = "SELECT body FROM run WHERE id = ?1";
         let body: String =
             self.connection.query_row(query, [&id.0], |row| row.get(0)).map_err(|e| self.error("read the run", e))?;
-        let mut run: Run = self.parse(&id, &body)?;
+        let unreadable = |source| StoreError::Unreadable { path: self.path.clone(), run: id.clone(), source };
+        let mut run = Run::from_json(&body).map_err(unreadable)?;
         if run.id != id || !id.is_well_formed() {
             return Err(StoreError::OtherName { path: self.path.clone(), row: id.0, body: run.id.0 });
         }
@@ -113,11 +115,12 @@ impl Store {
             // Its program was killed before it could say so itself.
             run.doubts.push(Doubt::Interrupted);
         }
-        let (trials, self_tests) = (self.trials(&id)?, mem::take(&mut run.self_tests));
-        let stored = trials.len();
-        run.trials = possible(trials, "trial", &mut run.doubts);
+        let (rows, self_tests) = (self.trials(&id)?, mem::take(&mut run.self_tests));
+        let stored = rows.len();
+        run.trials = rows.into_iter().filter_map(|row| row.trial(&mut run.doubts)).collect();
         run.partial |= run.trials.len() < stored;
-        run.self_tests = possible(self_tests, "self-test", &mut run.doubts);
+        run.self_tests =
+            self_tests.into_iter().filter_map(|test| possible(test, "self-test", &mut run.doubts)).collect();
         Ok(run)
     }
 
@@ -131,11 +134,11 @@ impl Store {
         }
     }
 
-    fn trials(&self, id: &RunId) -> Result<Vec<Trial>, StoreError> {
-        let query = "SELECT body FROM trial WHERE run = ?1 ORDER BY number";
-        let bodies: Vec<String> =
-            self.rows(query, [&id.0], |row| row.get(0)).map_err(|e| self.error("read the run's trials", e))?;
-        bodies.iter().map(|body| self.parse(id, body)).collect()
+    fn trials(&self, id: &RunId) -> Result<Vec<TrialRow>, StoreError> {
+        let query = "SELECT number, body FROM trial WHERE run = ?1 ORDER BY number";
+        let row =
+            |row: &rusqlite::Row<'_>| Ok(TrialRow { number: row.get(0)?, body: row.get_ref(1)?.as_bytes()?.into() });
+        self.rows(query, [&id.0], row).map_err(|e| self.error("read the run's trials", e))
     }
 
     /// The name in full: itself, or the only one that begins so.
@@ -159,10 +162,6 @@ impl Store {
         row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
     ) -> rusqlite::Result<Vec<T>> {
         self.connection.prepare(query)?.query_map(params, row)?.collect()
-    }
-
-    fn parse<T: Json>(&self, id: &RunId, body: &str) -> Result<T, StoreError> {
-        T::from_json(body).map_err(|source| StoreError::Unreadable { path: self.path.clone(), run: id.clone(), source })
     }
 
     fn connect(path: &Path) -> Result<Self, StoreError> {
@@ -278,15 +277,45 @@ fn create(path: &Path, new: &Path) -> Result<(), StoreError> {
     }
 }
 
-/// The trials whose figures are possible. Of the others a doubt says why they are left out.
-fn possible(trials: Vec<Trial>, what: &str, doubts: &mut Vec<Doubt>) -> Vec<Trial> {
-    let is_possible = |trial: &Trial| {
-        let checked = trial.check();
-        let what = |error| format!("{what} {} of the store is left out, because {error}", trial.number);
-        doubts.extend(checked.as_ref().err().map(|error| Doubt::Failed { what: what(error) }));
-        checked.is_ok()
-    };
-    trials.into_iter().filter(is_possible).collect()
+/// A trial as it is stored.
+struct TrialRow {
+    number: i64,
+    /// JSON, if nobody changed it.
+    body: Vec<u8>,
+}
+
+impl TrialRow {
+    /// The trial, if it can be read and its figures are possible.
+    fn trial(self, doubts: &mut Vec<Doubt>) -> Option<Trial> {
+        match read(&self.body) {
+            Ok(trial) if i64::from(trial.number) == self.number => possible(trial, "trial", doubts),
+            Ok(trial) => left_out("trial", self.number, &format!("it calls itself trial {}", trial.number), doubts),
+            Err(error) => left_out("trial", self.number, &format!("it cannot be read: {error}"), doubts),
+        }
+    }
+}
+
+fn read(body: &[u8]) -> Result<Trial, String> {
+    let text = str::from_utf8(body).map_err(|error| error.to_string())?;
+    Trial::from_json(text).map_err(|error| error.to_string())
+}
+
+/// A trial whose figures are possible.
+fn possible(trial: Trial, what: &str, doubts: &mut Vec<Doubt>) -> Option<Trial> {
+    match trial.check() {
+        Ok(()) => Some(trial),
+        Err(error) => left_out(what, trial.number, &error.to_string(), doubts),
+    }
+}
+
+/// Letters of a reason: the stored text that it quotes may have any length.
+const LONGEST_REASON: usize = 300;
+
+/// A doubt says why a trial is left out.
+fn left_out(what: &str, number: impl Display, why: &str, doubts: &mut Vec<Doubt>) -> Option<Trial> {
+    let why: String = why.chars().take(LONGEST_REASON).collect();
+    doubts.push(Doubt::Failed { what: format!("{what} {number} of the store is left out, because {why}") });
+    None
 }
 
 fn is_partial(run: &Run) -> bool {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use rusqlite::{Connection, Transaction, TransactionBehavior, params, types::Type};
+use rusqlite::{Connection, Transaction, TransactionBehavior, params};
 use serde_json::Value;
 
 use crate::{StoreError, version_1};
@@ -89,11 +89,11 @@ fn migrate(transaction: &Transaction<'_>, migration: &Migration) -> rusqlite::Re
 
 fn rewrite(transaction: &Transaction<'_>, table: &str, change: fn(&mut Value)) -> rusqlite::Result<()> {
     let mut select = transaction.prepare(&format!("SELECT rowid, body FROM {table}"))?;
-    let rows = select.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?)))?;
+    let rows = select.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get_ref(1)?.as_bytes()?.to_vec())))?;
     for row in rows.collect::<rusqlite::Result<Vec<_>>>()? {
         let (rowid, body) = row;
-        let damaged = |error| rusqlite::Error::FromSqlConversionFailure(1, Type::Text, Box::new(error));
-        let mut body: Value = serde_json::from_str(&body).map_err(damaged)?;
+        // What is no JSON stays as it is, and is named when its run is read.
+        let Ok(mut body) = serde_json::from_slice::<Value>(&body) else { continue };
         change(&mut body);
         let update = format!("UPDATE {table} SET body = ?2 WHERE rowid = ?1");
         transaction.execute(&update, params![rowid, body.to_string()])?;

@@ -1,13 +1,17 @@
 //! How runs and trials of a version 1 store become those of version 2. There the probes were fewer and knew less; what they did
-//! not know yet is filled in as it was in truth (there was no rate, no other direction), or as not known.
+//! not know yet is filled in as it was in truth (there was no rate, no other direction), or as not known. What has another shape stays
+//! as it is, and is refused when it is read.
 
 use serde_json::{Value, json};
 
 /// A run: an endpoint may have several cores, and the bed says how its clocks stand to each other.
 pub(crate) fn run(body: &mut Value) {
+    if !body["bed"].is_object() {
+        return;
+    }
     body["bed"]["clocks"] = json!({ "relation": "same" });
     if let Some(endpoints) = body["bed"]["endpoints"].as_array_mut() {
-        for endpoint in endpoints {
+        for endpoint in endpoints.iter_mut().filter(|endpoint| endpoint.is_object()) {
             endpoint["cpus"] = list(endpoint["cpu"].take());
         }
     }
@@ -15,6 +19,9 @@ pub(crate) fn run(body: &mut Value) {
 
 /// A trial: cores are lists, counters of both ends stand beside the figures, and what limited it is no longer stored.
 pub(crate) fn trial(body: &mut Value) {
+    if !["spec", "result"].iter().all(|part| body["measured"][part].is_object()) {
+        return;
+    }
     let seconds = body["duration_s"].clone();
     let cpu = body["measured"]["result"]["cpu"].take();
     let counters = |cpu: Value| json!({ "seconds": seconds, "cpu": cpu, "deltas": [] });

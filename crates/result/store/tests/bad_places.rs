@@ -138,7 +138,7 @@ fn a_run_that_was_changed_by_hand_is_named() {
     let folder = folder();
     let path = folder.path().join("store.sqlite");
     let store = stored(&path);
-    Connection::open(&path).unwrap().execute_batch("UPDATE trial SET body = '{}' WHERE number = 2").unwrap();
+    Connection::open(&path).unwrap().execute_batch("UPDATE run SET body = '{}'").unwrap();
     says(&store.last().unwrap_err(), &["the run \"first\"", "cannot be read", "missing field"]);
 }
 

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use model::{Amount, Measured, Run, RunId};
 use rusqlite::{Connection, params};
 use serde_json::Value;
-use wireproof_store::Store;
+use wireproof_store::{Store, StoreError};
 
 /// As versions 1 and 2 wrote it.
 const TABLES: &str = "CREATE TABLE run (id TEXT PRIMARY KEY, started TEXT NOT NULL, finished TEXT, plan TEXT NOT NULL, \
@@ -74,6 +74,31 @@ fn a_run_of_version_1_is_read_with_all_its_figures() {
     assert!((flow.received.mean_bps() / old["mean_bps"].as_f64().unwrap() - 1.0).abs() < 1e-9);
     assert_eq!(flow.sent.retransmits(), old["retransmits"].as_u64().unwrap());
     assert_eq!(goodput.counters[1].cpu.len(), 2, "the cores too");
+}
+
+#[test]
+fn a_trial_of_version_1_that_cannot_be_read_is_left_out_and_the_other_is_read() {
+    let old = Old::of(1, include_str!("version_1/run.json"), include_str!("version_1/trials.json"));
+    for body in ["{", "5", "[]", "{\"measured\": 5}", "{\"measured\": {\"spec\": [], \"result\": 5}}"] {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = old.written(folder.path());
+        let change = "UPDATE trial SET body = ?1 WHERE number = 1";
+        Connection::open(&path).unwrap().execute(change, [body]).unwrap();
+        let read = Store::open_to_read(&path).unwrap().load(&old.id()).unwrap();
+        assert_eq!(read.trials.iter().map(|trial| trial.number).collect::<Vec<_>>(), [2], "{body}");
+    }
+}
+
+#[test]
+fn a_run_of_version_1_that_cannot_be_read_is_named() {
+    let old = Old::of(1, include_str!("version_1/run.json"), include_str!("version_1/trials.json"));
+    for body in ["{", "5", "{\"bed\": 5}", "{\"bed\": {\"endpoints\": [5]}}"] {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = old.written(folder.path());
+        Connection::open(&path).unwrap().execute("UPDATE run SET body = ?1", [body]).unwrap();
+        let error = Store::open_to_read(&path).unwrap().load(&old.id()).unwrap_err();
+        assert!(matches!(error, StoreError::Unreadable { .. }), "{body}: {error}");
+    }
 }
 
 #[test]

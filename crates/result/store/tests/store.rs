@@ -233,16 +233,41 @@ fn a_run_that_calls_itself_otherwise_than_its_row_is_refused() {
     assert!(matches!(store.last().unwrap_err(), StoreError::OtherName { .. }), "also where both say so");
 }
 
+/// Reads the only run, of whose trials this one is left out for this reason.
+fn is_left_out(store: &Store, number: u32, why: &str) {
+    let read = store.last().expect("the run is read");
+    assert!(read.partial && read.trials.iter().all(|trial| trial.number != number), "{:?}", read.trials);
+    let why = format!("trial {number} of the store is left out, because {why}");
+    let says = |doubt: &Doubt| matches!(doubt, Doubt::Failed { what } if what.starts_with(&why) && what.len() < 400);
+    assert!(read.doubts.iter().any(says), "{why}: {:?}", read.doubts);
+}
+
 #[test]
 fn a_trial_whose_figures_are_not_possible_is_left_out_and_the_others_are_read() {
     let (_folder, path) = place();
     let mut store = Store::open(&path).unwrap();
     let run = begin(&mut store, "first", 3);
-    let changed = Trial { duration_s: -1.0, ..trial(2) };
-    store.keep_trial(&run.id, &changed).unwrap();
-    let read = store.load(&run.id).unwrap();
-    assert_eq!(read.trials, [trial(1), trial(3)]);
-    let why = "trial 2 of the store is left out, because duration_s cannot be: -1 is not from 0".to_owned();
-    let says = |doubt: &Doubt| matches!(doubt, Doubt::Failed { what } if what.starts_with(&why));
-    assert!(read.partial && read.doubts.iter().any(says), "{:?}", read.doubts);
+    store.keep_trial(&run.id, &Trial { duration_s: -1.0, ..trial(2) }).unwrap();
+    is_left_out(&store, 2, "duration_s cannot be: -1 is not from 0");
+    assert_eq!(store.last().unwrap().trials, [trial(1), trial(3)]);
+}
+
+#[test]
+fn a_trial_that_cannot_be_read_is_left_out_and_the_others_are_read() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let run = begin(&mut store, "first", 6);
+    let change = |sql: &str| rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    change("UPDATE trial SET body = '{' WHERE number = 1");
+    change("UPDATE trial SET body = CAST(x'22ff22' AS TEXT) WHERE number = 2");
+    change("UPDATE trial SET body = '\"' || printf('%.*c', 100000, 'x') || '\"' WHERE number = 3");
+    change("UPDATE trial SET number = -5 WHERE number = 5");
+    is_left_out(&store, 1, "it cannot be read: EOF while parsing");
+    is_left_out(&store, 2, "it cannot be read: invalid utf-8");
+    is_left_out(&store, 3, "it cannot be read: invalid type: string \"xxx");
+    assert_eq!(store.last().unwrap().trials, [trial(4), trial(6)]);
+    let failed = |doubt: &Doubt| matches!(doubt, Doubt::Failed { what } if what.contains("trial -5 of the store"));
+    assert!(store.last().unwrap().doubts.iter().any(failed), "it calls itself trial 5");
+    store.keep_trial(&run.id, &trial(1)).unwrap();
+    assert_eq!(store.last().unwrap().trials[0], trial(1), "a run that is gone on with puts it right");
 }
