@@ -6,6 +6,7 @@ mod bypass;
 mod capture;
 mod compare;
 mod complete;
+mod concluded;
 mod desk;
 mod doctor;
 mod dry_run;

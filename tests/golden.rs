@@ -352,6 +352,16 @@ fn lists_and_schemas_are_as_they_were() {
 }
 
 #[test]
+fn a_list_of_runs_is_the_same_drawn_anew_and_kept() {
+    for store in [EVERYTHING, TRANSACTIONS] {
+        let desk = Desk::new(store, "kept");
+        let [drawn, kept] = [(); 2].map(|()| desk.run(&["runs", "--json"]));
+        assert!(drawn.contains("\"median\"") && drawn == kept, "{store}");
+        let _ = fs::remove_dir_all(&desk.folder);
+    }
+}
+
+#[test]
 fn people_read_times_of_their_zone_and_programs_utc() {
     let desk = Desk::new(TRANSACTIONS, "zone");
     let (runs, out) = (desk.runs(), desk.folder.join("out"));

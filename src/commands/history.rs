@@ -1,21 +1,20 @@
 //! The history of runs for programs: verdicts and figures of each run.
 
 use anyhow::Context;
-use model::{Run, plain::plain};
-use report::{HistoryEntry, ReadEntry, RunsDocument, runs_csv};
-use store::{RunSummary, Store};
+use model::plain::plain;
+use report::{HistoryEntry, RunsDocument, runs_csv};
+use store::RunSummary;
 
-use super::{print_json, runs};
-use crate::{
-    cli::Common,
-    exit::Exit,
-    output::print_as_it_is,
-    references::{self, References},
+use super::{
+    concluded::{self, Concluded},
+    print_json, runs,
 };
+use crate::{cli::Common, exit::Exit, output::print_as_it_is, references};
 
 /// `wireproof runs --json`, or `--csv`.
 pub(super) fn export(common: &Common) -> anyhow::Result<Exit> {
-    let history = history(&runs::open(common)?, &references::read(common)?)?;
+    let runs = concluded::all(&mut runs::open(common)?, &references::read(common)?)?;
+    let history = RunsDocument::of(runs.into_iter().map(entry).collect());
     if common.json {
         print_json(&history)?;
     } else {
@@ -26,22 +25,11 @@ pub(super) fn export(common: &Common) -> anyhow::Result<Exit> {
 }
 
 /// A run that cannot be read says why.
-fn history(store: &Store, references: &References) -> anyhow::Result<RunsDocument> {
-    let entry = |RunSummary { id, started, finished, plan, bed, trials, partial }| {
-        let (read, unreadable) = match store.load(&id) {
-            Ok(run) => (Some(read(&run, references)), None),
-            Err(error) => (None, Some(error.to_string())),
-        };
-        HistoryEntry { id, started, finished, plan, bed, trials, partial, read, unreadable }
+fn entry((run, read): Concluded) -> HistoryEntry {
+    let RunSummary { id, started, finished, plan, bed, trials, partial } = run;
+    let (read, unreadable) = match read {
+        Ok(read) => (Some(read), None),
+        Err(error) => (None, Some(error.to_string())),
     };
-    Ok(RunsDocument::of(store.runs()?.into_iter().map(entry).collect()))
-}
-
-fn read(run: &Run, references: &References) -> ReadEntry {
-    ReadEntry {
-        simulated: run.bed.simulated,
-        verdict: runs::verdict(run, references),
-        wireproof: run.wireproof.clone(),
-        configurations: verdict::figures(run),
-    }
+    HistoryEntry { id, started, finished, plan, bed, trials, partial, read, unreadable }
 }

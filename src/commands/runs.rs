@@ -4,26 +4,18 @@ use std::array;
 
 use console::Term;
 use jiff::tz::TimeZone;
-use model::{Run, RunId, Verdict, plain::one_line};
-use store::{RunSummary, Store};
+use model::{ReadEntry, Run, RunId, plain::one_line};
+use store::{RunSummary, Store, StoreError};
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-use super::print;
-use crate::{
-    cli::Common,
-    exit::Exit,
-    paths,
-    references::{self, References},
-    zone,
-};
+use super::{concluded, print};
+use crate::{cli::Common, exit::Exit, paths, references, zone};
 
 /// `wireproof runs`, for people.
 pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
-    let store = open(common)?;
-    let runs = store.runs()?;
-    let references = references::read(common)?;
+    let runs = concluded::all(&mut open(common)?, &references::read(common)?)?;
     let zone = zone::of_caller();
-    let rows: Vec<_> = runs.iter().map(|run| row(run, verdict_text(&store, &run.id, &references), &zone)).collect();
+    let rows: Vec<_> = runs.iter().map(|(run, read)| row(run, verdict_text(read), &zone)).collect();
     let terminal = Term::stdout();
     let width = terminal.is_term().then(|| terminal.size().1.into());
     print(&listed(&rows, width))?;
@@ -31,14 +23,9 @@ pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
 }
 
 /// In words; a run that cannot be read has none, and its name is enough to find out why.
-fn verdict_text(store: &Store, id: &RunId, references: &References) -> String {
-    let Ok(run) = store.load(id) else { return "unreadable".to_owned() };
-    verdict(&run, references).map_or_else(|| "–".to_owned(), |verdict| verdict.to_string())
-}
-
-/// The verdict on a run as of today.
-pub(super) fn verdict(run: &Run, references: &References) -> Option<Verdict> {
-    verdict::overall(&verdict::judge(run, &references.known), run.identity.as_ref())
+fn verdict_text(read: &Result<ReadEntry, StoreError>) -> String {
+    let Ok(read) = read else { return "unreadable".to_owned() };
+    read.verdict.map_or_else(|| "–".to_owned(), |verdict| verdict.to_string())
 }
 
 const HEAD: [&str; 6] = ["run", "started", "plan", "bed", "trials", "verdict"];

@@ -102,7 +102,7 @@ pub struct TrialFigures {
 }
 
 /// Figures of one configuration of a run.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigurationFigures {
     /// The configuration in words, like `latency UDP IPv4 spin 64 B`.
     pub configuration: String,
@@ -113,12 +113,12 @@ pub struct ConfigurationFigures {
 }
 
 /// One figure over the trials of a configuration.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MetricFigures {
     /// The figure.
     pub figure: Metric,
     /// Its base unit.
-    pub unit: &'static str,
+    pub unit: String,
     /// Its values.
     #[serde(flatten)]
     pub over_trials: TrialFigures,

@@ -24,6 +24,7 @@ pub mod figure;
 #[cfg(any(test, feature = "fixture"))]
 pub mod fixture;
 pub mod frame_size;
+pub mod history;
 pub mod identity;
 pub mod json;
 pub mod limited;
@@ -63,6 +64,7 @@ pub use environment::{Cards, Environment};
 pub use failed::{Failed, FailureKind};
 pub use figure::{Better, Figure, Interval, Metric, Quantity, Range};
 pub use frame_size::{FrameSize, PayloadSize};
+pub use history::ReadEntry;
 pub use identity::{
     Date, Device, Identity, Issuer, ManualItem, Photo, PhotoKind, Price, Revision, Signatory, Standard, TestConditions,
 };

@@ -4,6 +4,7 @@
 //! loses nothing that was finished.
 
 mod baseline;
+mod conclusion;
 mod error;
 mod hold;
 mod schema;
@@ -23,6 +24,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use serde::Serialize;
 
 pub use baseline::Baseline;
+pub use conclusion::{Drawn, Kept};
 pub use error::{StoreError, Trouble};
 pub use hold::Hold;
 
@@ -60,7 +62,9 @@ impl Store {
     /// after the first trial when the place cannot be written.
     pub fn open(path: &Path) -> Result<Self, StoreError> {
         create_if_absent(path)?;
-        let mut store = Self::connect(path)?;
+        let mut connection = connect(path)?;
+        schema::bring_up_to_date(&mut connection, path)?;
+        let mut store = Self { path: path.to_owned(), connection };
         store.check_writable()?;
         Ok(store)
     }
@@ -70,7 +74,12 @@ impl Store {
         if !path.exists() {
             return Err(StoreError::Absent { path: path.to_owned() });
         }
-        Self::connect(path)
+        let mut connection = connect(path)?;
+        match schema::bring_up_to_date(&mut connection, path) {
+            Err(_) if schema::version(&connection, path)? >= schema::READABLE => {}
+            brought => brought?,
+        }
+        Ok(Self { path: path.to_owned(), connection })
     }
 
     fn update(&mut self, run: &Run, tried: &'static str) -> Result<(), StoreError> {
@@ -164,12 +173,6 @@ impl Store {
         self.connection.prepare(query)?.query_map(params, row)?.collect()
     }
 
-    fn connect(path: &Path) -> Result<Self, StoreError> {
-        let mut connection = connection(path).map_err(|e| StoreError::sqlite(path, "open the store", e))?;
-        schema::bring_up_to_date(&mut connection, path)?;
-        Ok(Self { path: path.to_owned(), connection })
-    }
-
     /// Begins a write as the first trial would, and takes it back.
     fn check_writable(&mut self) -> Result<(), StoreError> {
         let write = |connection: &mut Connection| {
@@ -228,6 +231,10 @@ impl Archive for Store {
         self.connection.execute(delete, params![run.0]).map_err(|e| self.error("forget an empty run", e))?;
         Ok(())
     }
+}
+
+fn connect(path: &Path) -> Result<Connection, StoreError> {
+    connection(path).map_err(|e| StoreError::sqlite(path, "open the store", e))
 }
 
 fn connection(path: &Path) -> rusqlite::Result<Connection> {

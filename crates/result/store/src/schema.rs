@@ -11,8 +11,15 @@ use crate::{StoreError, version_1};
 const APPLICATION_ID: u32 = 0x7770_7266;
 
 /// Each step brings a store from the version of its index to the next; never change one that was released.
-const MIGRATIONS: [Migration; 3] =
-    [Migration::Tables(TABLES), Migration::Bodies(version_1::run, version_1::trial), Migration::Tables(BASELINES)];
+const MIGRATIONS: [Migration; 4] = [
+    Migration::Tables(TABLES),
+    Migration::Bodies(version_1::run, version_1::trial),
+    Migration::Tables(BASELINES),
+    Migration::Tables(CONCLUSIONS),
+];
+
+/// From this version on, a store that cannot be written is read as it is: what it lacks saves time only.
+pub(crate) const READABLE: u32 = 3;
 
 /// One step.
 enum Migration {
@@ -50,6 +57,31 @@ const BASELINES: &str =
         PRIMARY KEY (bed, plan, name)
     ) STRICT;";
 
+const CONCLUSIONS: &str =
+    // Empty until something was concluded from the rows of the run as they are.
+    "CREATE TABLE conclusion (
+        run TEXT PRIMARY KEY REFERENCES run (id) ON DELETE CASCADE ON UPDATE CASCADE,
+        changes INTEGER NOT NULL DEFAULT 0,
+        judge TEXT,
+        body TEXT
+    ) STRICT, WITHOUT ROWID;
+    INSERT INTO conclusion (run) SELECT id FROM run;
+    CREATE TRIGGER run_begun AFTER INSERT ON run BEGIN
+        INSERT OR REPLACE INTO conclusion (run) VALUES (NEW.id);
+    END;
+    CREATE TRIGGER run_changed AFTER UPDATE ON run BEGIN
+        UPDATE conclusion SET changes = changes + 1, judge = NULL, body = NULL WHERE run = NEW.id;
+    END;
+    CREATE TRIGGER trial_kept AFTER INSERT ON trial BEGIN
+        UPDATE conclusion SET changes = changes + 1, judge = NULL, body = NULL WHERE run = NEW.run;
+    END;
+    CREATE TRIGGER trial_changed AFTER UPDATE ON trial BEGIN
+        UPDATE conclusion SET changes = changes + 1, judge = NULL, body = NULL WHERE run IN (OLD.run, NEW.run);
+    END;
+    CREATE TRIGGER trial_removed AFTER DELETE ON trial BEGIN
+        UPDATE conclusion SET changes = changes + 1, judge = NULL, body = NULL WHERE run = OLD.run;
+    END;";
+
 /// The version that this program writes.
 const CURRENT: u32 = MIGRATIONS.len() as u32;
 
@@ -59,7 +91,7 @@ pub(crate) fn create(connection: &mut Connection, path: &Path) -> Result<(), Sto
     migrate_from(0, transaction).map_err(|e| StoreError::sqlite(path, "make the store", e))
 }
 
-/// Creates the missing tables of an older store. Writes nothing if there are none, or if the file is no store.
+/// Creates what is missing in an older store. Writes nothing if nothing is, or if the file is no store.
 pub(crate) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Result<(), StoreError> {
     let error = |e| StoreError::sqlite(path, "open the store", e);
     if version(connection, path)? == CURRENT {
@@ -113,7 +145,7 @@ pub(crate) fn stamp(connection: &Connection) -> rusqlite::Result<()> {
 }
 
 /// The version of a store; refuses a file that is no store, an empty one too, and a store newer than this program.
-fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> {
+pub(crate) fn version(connection: &Connection, path: &Path) -> Result<u32, StoreError> {
     let number = |pragma: &str| {
         let read = connection.pragma_query_value(None, pragma, |row| row.get::<_, u32>(0));
         read.map_err(|e| StoreError::sqlite(path, "open the store", e))

@@ -12,7 +12,7 @@ use run::Archive;
 use rusqlite::Connection;
 use rustix::mount::{MountFlags, UnmountFlags, mount, mount_bind, mount_remount, unmount};
 use tempfile::TempDir;
-use wireproof_store::{Store, StoreError};
+use wireproof_store::{Drawn, Store, StoreError};
 
 const STARTED: &str = "2026-11-21T10:15:00Z";
 
@@ -149,7 +149,7 @@ fn a_store_of_a_newer_version_is_left_as_it_is() {
     drop(stored(&path));
     Connection::open(&path).unwrap().pragma_update(None, "user_version", 9).unwrap();
     for error in [Store::open(&path).unwrap_err(), Store::open_to_read(&path).unwrap_err()] {
-        says(&error, &["newer wireproof", "its schema is 9, this program knows 3", "update", "--store PATH"]);
+        says(&error, &["newer wireproof", "its schema is 9, this program knows 4", "update", "--store PATH"]);
     }
 }
 
@@ -183,6 +183,29 @@ fn a_read_only_disk_can_be_read_and_not_written() {
     says(&store.begin(&run("second", STARTED)).unwrap_err(), &["store the beginning of the run", "read-only"]);
     says(&Store::open(&path).unwrap_err(), &["write to the store", "read-only", "--store PATH"]);
     says(&Store::open(&folder.path().join("new")).unwrap_err(), &["cannot make the store", "Read-only file system"]);
+    let drawn = Drawn { run: run("first", STARTED).id, changes: 0, conclusion: "PASS".into() };
+    says(&store.keep_conclusions("judge", &[drawn]).unwrap_err(), &["keep conclusions", "read-only"]);
+}
+
+#[test]
+fn an_older_store_on_a_read_only_disk_is_read_as_it_is() {
+    let folder = folder();
+    let mount = Mount::tmpfs(folder.path(), "1m");
+    let path = folder.path().join("store.sqlite");
+    drop(stored(&path));
+    let older = "DROP TRIGGER run_begun; DROP TRIGGER run_changed; DROP TRIGGER trial_kept; DROP TRIGGER trial_changed; \
+                 DROP TRIGGER trial_removed; DROP TABLE conclusion;";
+    let connection = Connection::open(&path).unwrap();
+    connection.execute_batch(older).unwrap();
+    connection.pragma_update(None, "user_version", 3).unwrap();
+    drop(connection);
+    mount.make_read_only();
+    let mut store = Store::open_to_read(&path).unwrap();
+    assert_eq!((store.runs().unwrap().len(), store.last().unwrap().trials.len()), (1, 3));
+    assert!(store.conclusions("judge").is_empty());
+    let drawn = Drawn { run: run("first", STARTED).id, changes: 0, conclusion: "PASS".into() };
+    assert!(store.keep_conclusions("judge", &[drawn]).is_err());
+    says(&Store::open(&path).unwrap_err(), &["open the store", "read-only"]);
 }
 
 #[test]

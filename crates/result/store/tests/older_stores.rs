@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use model::{Amount, Measured, Run, RunId};
 use rusqlite::{Connection, params};
 use serde_json::Value;
-use wireproof_store::{Store, StoreError};
+use wireproof_store::{Drawn, Store, StoreError};
 
 /// As versions 1 and 2 wrote it.
 const TABLES: &str = "CREATE TABLE run (id TEXT PRIMARY KEY, started TEXT NOT NULL, finished TEXT, plan TEXT NOT NULL, \
@@ -122,6 +122,16 @@ fn a_run_of_version_2_can_be_a_baseline() {
     let run = store.load(&old.id()).unwrap();
     store.set_baseline(&run, "").unwrap();
     assert_eq!(store.baseline_for(&run, "").unwrap(), run);
+}
+
+#[test]
+fn conclusions_from_a_run_of_version_2_are_kept() {
+    let folder = tempfile::TempDir::new().unwrap();
+    let old = Old::version_2();
+    let mut store = Store::open_to_read(&old.written(folder.path())).unwrap();
+    let changes = store.conclusions("judge")[&old.id()].changes;
+    store.keep_conclusions("judge", &[Drawn { run: old.id(), changes, conclusion: "PASS".into() }]).unwrap();
+    assert_eq!(store.conclusions("judge")[&old.id()].conclusion.as_deref(), Some("PASS"));
 }
 
 /// Whether all that was stored is still said; there may be more now.

@@ -8,7 +8,7 @@ use fixture::{run, trial};
 use model::{Doubt, Environment, Run, RunId, Trial, run::Resumption};
 use run::Archive;
 use tempfile::TempDir;
-use wireproof_store::{Store, StoreError};
+use wireproof_store::{Drawn, Kept, Store, StoreError};
 
 const STARTED: &str = "2026-11-21T10:15:00Z";
 
@@ -270,4 +270,79 @@ fn a_trial_that_cannot_be_read_is_left_out_and_the_others_are_read() {
     assert!(store.last().unwrap().doubts.iter().any(failed), "it calls itself trial 5");
     store.keep_trial(&run.id, &trial(1)).unwrap();
     assert_eq!(store.last().unwrap().trials[0], trial(1), "a run that is gone on with puts it right");
+}
+
+/// What is kept of the run "first", by this judge.
+fn kept(store: &Store, judge: &str) -> Kept {
+    store.conclusions(judge).remove(&RunId("first".into())).expect("the run is stored")
+}
+
+/// Keeps a conclusion from the run "first" as it is.
+fn conclude(store: &mut Store) {
+    let changes = kept(store, "judge").changes;
+    let drawn = Drawn { run: RunId("first".into()), changes, conclusion: "PASS".into() };
+    store.keep_conclusions("judge", &[drawn]).expect("it is kept");
+}
+
+/// A change of a store.
+type Change<'a> = Box<dyn Fn(&mut Store) + 'a>;
+
+#[test]
+fn a_conclusion_is_kept_until_the_run_or_a_trial_changes() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let mut first = begin(&mut store, "first", 3);
+    begin(&mut store, "second", 3);
+    let by_hand = |sql: &'static str| {
+        let path = path.clone();
+        move |_: &mut Store| rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap()
+    };
+    first.finished = Some("2026-11-21T10:15:52Z".into());
+    let changes: [(&str, Change<'_>); 6] = [
+        ("a trial more", Box::new(|store| store.keep_trial(&RunId("first".into()), &trial(4)).unwrap())),
+        ("another trial in its place", Box::new(|store| store.keep_trial(&RunId("first".into()), &trial(4)).unwrap())),
+        ("the end", Box::new(|store| store.finish(&first).unwrap())),
+        ("a trial by hand", Box::new(by_hand("UPDATE trial SET body = '{}' WHERE run = 'first' AND number = 2"))),
+        (
+            "a trial of another run",
+            Box::new(by_hand("UPDATE trial SET run = 'first', number = 9 WHERE run = 'second' AND number = 2")),
+        ),
+        ("a trial less", Box::new(by_hand("DELETE FROM trial WHERE run = 'first' AND number = 9"))),
+    ];
+    for (what, change) in changes {
+        conclude(&mut store);
+        assert_eq!(kept(&store, "judge").conclusion.as_deref(), Some("PASS"), "before {what}");
+        assert_eq!(kept(&store, "another judge").conclusion, None);
+        change(&mut store);
+        assert_eq!(kept(&store, "judge").conclusion, None, "{what}");
+    }
+    conclude(&mut store);
+    store.keep_trial(&RunId("second".into()), &trial(4)).unwrap();
+    assert!(kept(&store, "judge").conclusion.is_some(), "another run is nothing to it");
+}
+
+#[test]
+fn a_conclusion_from_rows_that_changed_meanwhile_or_without_measure_is_not_kept() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let run = begin(&mut store, "first", 1);
+    let drawn =
+        |conclusion: &str, Kept { changes, .. }| Drawn { run: run.id.clone(), changes, conclusion: conclusion.into() };
+    let read_before = kept(&store, "judge");
+    store.keep_trial(&run.id, &trial(2)).unwrap();
+    store.keep_conclusions("judge", &[drawn("PASS", read_before)]).unwrap();
+    assert_eq!(kept(&store, "judge").conclusion, None);
+    let now = kept(&store, "judge");
+    store.keep_conclusions("judge", &[drawn(&"x".repeat(1 << 21), now)]).unwrap();
+    assert_eq!(kept(&store, "judge").conclusion, None);
+}
+
+#[test]
+fn a_run_that_is_forgotten_leaves_no_conclusion() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    let run = begin(&mut store, "first", 0);
+    conclude(&mut store);
+    store.forget(&run.id).unwrap();
+    assert!(store.conclusions("judge").is_empty());
 }

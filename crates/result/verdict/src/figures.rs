@@ -14,7 +14,7 @@ fn configuration(run: &Run, spec: ProbeSpec) -> ConfigurationFigures {
     let figures = spec.probe().compared().iter().filter_map(|&figure| {
         let ranges: Vec<Range> = trials.iter().filter_map(|trial| trial.figure(figure)).collect();
         let over_trials = over_trials(&ranges);
-        (!ranges.is_empty()).then(|| MetricFigures { figure, unit: figure.quantity().unit(), over_trials })
+        (!ranges.is_empty()).then(|| MetricFigures { figure, unit: figure.quantity().unit().to_owned(), over_trials })
     });
     ConfigurationFigures { configuration: spec.to_string(), figures: figures.collect(), spec }
 }

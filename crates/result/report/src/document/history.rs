@@ -1,7 +1,7 @@
 //! The history of runs as JSON and as CSV.
 
 use csv::{Terminator, WriterBuilder};
-use model::{ConfigurationFigures, RunId, Verdict, comparison::TrialFigures};
+use model::{ReadEntry, RunId, comparison::TrialFigures};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -43,19 +43,6 @@ pub struct HistoryEntry {
     pub read: Option<ReadEntry>,
     /// Why the run cannot be read; null where it can.
     pub unreadable: Option<String>,
-}
-
-/// What a run that can be read adds to the history.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct ReadEntry {
-    /// Whether no real wire or card was involved.
-    pub simulated: bool,
-    /// Verdict over all limits; null if the plan has none.
-    pub verdict: Option<Verdict>,
-    /// Version and build of the program.
-    pub wireproof: String,
-    /// Figures of each configuration over its trials.
-    pub configurations: Vec<ConfigurationFigures>,
 }
 
 /// The columns of the CSV, in order.
@@ -121,7 +108,7 @@ fn rows(run: &HistoryEntry) -> Vec<[String; COLUMNS.len()]> {
             row([
                 configuration.to_owned(),
                 figure.figure.to_string(),
-                figure.unit.to_owned(),
+                figure.unit.clone(),
                 trials.to_string(),
                 number(*median),
                 number(interval.map(|it| it.low)),

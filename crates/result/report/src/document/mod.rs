@@ -29,7 +29,7 @@ pub use self::{
     doctor::{CheckEntry, DoctorDocument, DoctorSchemaName},
     dry_run::{DryRunDocument, DryRunSchemaName, PlannedLimitEntry, StepEntry},
     error::{ErrorDocument, ErrorSchemaName, FailureCategory, FailureEntry},
-    history::{HistoryEntry, ReadEntry, RunsDocument, RunsSchemaName, runs_csv},
+    history::{HistoryEntry, RunsDocument, RunsSchemaName, runs_csv},
     kept::{
         BaselineEntry, BaselinesDocument, BaselinesSchemaName, CheckDocument, CheckSchemaName, ImportDocument,
         ImportSchemaName, LeftOut, ReferencesDocument, ReferencesSchemaName,

@@ -1,0 +1,61 @@
+//! Conclusions from runs, kept so that a list of many runs need not draw each anew.
+//!
+//! Whatever program changes a run or one of its trials, triggers of the database count the change and empty what was kept.
+
+use std::collections::HashMap;
+
+use model::RunId;
+use rusqlite::{Connection, params};
+
+use crate::{Store, StoreError, schema};
+
+/// Bytes of a conclusion: a thousand configurations.
+const LONGEST: u32 = 1 << 20;
+
+/// What a store knows of a run beside its rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Kept {
+    /// How often its rows were changed.
+    pub changes: i64,
+    /// What was concluded from the rows as they are. Like them, it may be anything: a store is a user's file.
+    pub conclusion: Option<String>,
+}
+
+/// A conclusion from a run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Drawn {
+    /// The run.
+    pub run: RunId,
+    /// How often its rows had been changed before they were read.
+    pub changes: i64,
+    /// The conclusion.
+    pub conclusion: String,
+}
+
+impl Store {
+    /// What is kept of each run. `judge` names all that a conclusion depends on beside the rows. A store that has no place for
+    /// conclusions, because it is older and read-only, keeps none.
+    pub fn conclusions(&self, judge: &str) -> HashMap<RunId, Kept> {
+        let query =
+            "SELECT run, changes, CASE WHEN judge = ?1 AND octet_length(body) <= ?2 THEN body END FROM conclusion";
+        let kept =
+            |row: &rusqlite::Row<'_>| Ok((RunId(row.get(0)?), Kept { changes: row.get(1)?, conclusion: row.get(2)? }));
+        self.rows(query, params![judge, LONGEST], kept).unwrap_or_default().into_iter().collect()
+    }
+
+    /// Keeps conclusions that this judge drew, except from runs that have changed since they were read.
+    pub fn keep_conclusions(&mut self, judge: &str, drawn: &[Drawn]) -> Result<(), StoreError> {
+        if drawn.is_empty() {
+            return Ok(());
+        }
+        let update = "UPDATE conclusion SET judge = ?3, body = ?4 WHERE run = ?1 AND changes = ?2";
+        let keep = |connection: &mut Connection| {
+            let transaction = schema::write(connection)?;
+            for Drawn { run, changes, conclusion } in drawn {
+                transaction.execute(update, params![run.0, changes, judge, conclusion])?;
+            }
+            transaction.commit()
+        };
+        keep(&mut self.connection).map_err(|e| self.error("keep conclusions", e))
+    }
+}
