@@ -33,16 +33,13 @@ pub struct TimeHistogram {
 #[derive(Debug, thiserror::Error)]
 pub enum DecodeError {
     /// Not base64.
-    #[error("the stored histogram is not base64 ({0}); the trial's other figures are not touched by this")]
+    #[error("it is not base64 ({0})")]
     Base64(#[from] base64::DecodeError),
     /// Not an HDR histogram of the kind that is stored here.
-    #[error(
-        "the stored histogram is not an HDR histogram (V2) of 1 ns to 64 s with three digits; \
-         it was damaged or written by another program"
-    )]
+    #[error("it is not an HDR histogram (V2) of 1 ns to 64 s with three digits")]
     Foreign,
     /// The head is right, the counts are not.
-    #[error("the counts of the stored histogram are damaged: {0}")]
+    #[error("its counts are damaged: {0}")]
     Counts(String),
 }
 

@@ -93,7 +93,7 @@ impl<A: Archive> Trials<'_, '_, A> {
         match brought {
             Ok(brought) => match assemble(follower.heading, step, &run.bed, brought) {
                 Some(mut trial) => {
-                    if let Err(error) = trial.check() {
+                    if let Err(error) = stats::check(&trial) {
                         return (None, Err(RunError::Impossible { step: step.spec.to_string(), error }.into()));
                     }
                     trial.doubts.extend(path_not_proven(&trial, &run.trials));

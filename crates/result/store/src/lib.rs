@@ -309,7 +309,7 @@ fn read(body: &[u8]) -> Result<Trial, String> {
 
 /// A trial whose figures are possible.
 fn possible(trial: Trial, what: &str, doubts: &mut Vec<Doubt>) -> Option<Trial> {
-    match trial.check() {
+    match stats::check(&trial) {
         Ok(()) => Some(trial),
         Err(error) => left_out(what, trial.number, &error.to_string(), doubts),
     }

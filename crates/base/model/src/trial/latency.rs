@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Flow, Measures, Pacing, TimeSummary, goodput,
+    Flow, Measures, Pacing, Sample, TimeSummary, goodput,
     times::{pacing, supports, times},
 };
 use crate::{
@@ -128,6 +128,10 @@ impl Measures for LatencySpec {
         let messages = result.sent.saturating_add(self.warmup);
         arrived("answered", result.answered, "messages sent", messages)?;
         each("load", &result.load, goodput::check_flow)
+    }
+
+    fn sample<'r>(&self, result: &'r LatencyResult) -> Option<Sample<'r>> {
+        Some(Sample { name: "rtt_ns", summary: &result.rtt_ns, histogram: &result.histogram })
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use super::Sample;
 use crate::{
     figure::Figure,
     plausible::Checked,
@@ -19,6 +20,11 @@ pub trait Measures: Probe + Clone + Into<ProbeSpec> {
     /// Whether a result is possible.
     fn check(&self, result: &Self::Result) -> Checked;
 
+    /// The whole sample of times, where it is kept.
+    fn sample<'r>(&self, _result: &'r Self::Result) -> Option<Sample<'r>> {
+        None
+    }
+
     /// Conditions that the result alone tells.
     fn conditions_met(&self, _result: &Self::Result) -> Conditions {
         Conditions::default()
@@ -31,6 +37,7 @@ pub(super) trait Measurement<'a> {
     fn spec(&self) -> ProbeSpec;
     fn result(&self) -> &'a dyn Any;
     fn figures(&self, far: &str) -> Vec<Figure>;
+    fn sample(&self) -> Option<Sample<'a>>;
     fn conditions(&self) -> Conditions;
     fn check(&self) -> Checked;
 }
@@ -50,6 +57,10 @@ impl<'a, S: Measures> Measurement<'a> for (&'a S, &'a S::Result) {
 
     fn figures(&self, far: &str) -> Vec<Figure> {
         self.0.figures(self.1, far)
+    }
+
+    fn sample(&self) -> Option<Sample<'a>> {
+        self.0.sample(self.1)
     }
 
     fn conditions(&self) -> Conditions {

@@ -24,7 +24,7 @@ pub use packets::{
     AllSenders, BitRates, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide, ReceivedOn,
 };
 pub use path::{Hop, HopTimes, Leg, PathDevice, PathResult, Refusal};
-pub use times::{NEEDED_ABOVE, Pacing, TimeSummary};
+pub use times::{NEEDED_ABOVE, Pacing, Sample, TimeSummary};
 pub use transactions::{TransactionsResult, TransactionsServed};
 
 use self::measurement::Measurement;
@@ -200,6 +200,11 @@ impl Trial {
         self.measured.parts().figures(&self.endpoint_to)
     }
 
+    /// The whole sample of its times, where the probe keeps one.
+    pub fn sample(&self) -> Option<Sample<'_>> {
+        self.measured.parts().sample()
+    }
+
     /// One figure; `None` where the trial does not have it.
     pub fn figure(&self, metric: Metric) -> Option<Range> {
         self.figures().into_iter().find(|figure| figure.metric == metric).map(|figure| figure.value)
@@ -225,7 +230,7 @@ impl Trial {
         [&self.endpoint_from].into_iter().chain(self.others.iter().map(|other| &other.endpoint)).map(String::as_str)
     }
 
-    /// Whether its figures are possible, those of both ends against each other too.
+    /// Whether its figures are possible, those of both ends against each other too. `stats::check` also reads the sample.
     pub fn check(&self) -> Checked {
         plausible::seconds("duration_s", self.duration_s)?;
         for (end, counters) in [&self.endpoint_from, &self.endpoint_to].into_iter().zip(&self.counters) {

@@ -43,6 +43,17 @@ pub struct TimeSummary {
     pub max: Option<u64>,
 }
 
+/// The whole sample of a trial beside the figures that summarise it.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample<'a> {
+    /// Name of the summary in the result.
+    pub name: &'static str,
+    /// The summary.
+    pub summary: &'a TimeSummary,
+    /// The sample: HDR histogram in nanoseconds, V2 encoding, base64. Empty where it was not kept.
+    pub histogram: &'a str,
+}
+
 /// How a paced load really left: measured, not supposed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pacing {

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Measures, Pacing, TimeSummary,
+    Measures, Pacing, Sample, TimeSummary,
     times::{pacing, supports, times},
 };
 use crate::{
@@ -116,6 +116,10 @@ impl Measures for TransactionsSpec {
 
     fn check(&self, result: &TransactionsResult) -> Checked {
         check(result)
+    }
+
+    fn sample<'r>(&self, result: &'r TransactionsResult) -> Option<Sample<'r>> {
+        Some(Sample { name: "response_ns", summary: &result.response_ns, histogram: &result.histogram })
     }
 }
 
