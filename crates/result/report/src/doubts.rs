@@ -149,7 +149,7 @@ fn worse(a: &Doubt, b: &Doubt) -> Option<Doubt> {
     match (a, b) {
         (Doubt::Steal { percent: a }, Doubt::Steal { percent: b }) => Some(Doubt::Steal { percent: a.max(*b) }),
         (Doubt::RepliesMissing { lost, late }, Doubt::RepliesMissing { lost: more_lost, late: more_late }) => {
-            Some(Doubt::RepliesMissing { lost: lost + more_lost, late: late + more_late })
+            Some(Doubt::RepliesMissing { lost: lost.saturating_add(*more_lost), late: late.saturating_add(*more_late) })
         }
         (Doubt::CountersDisagree { sent, received }, Doubt::CountersDisagree { sent: s, received: r }) => {
             let wider = if s.abs_diff(*r) > sent.abs_diff(*received) { b } else { a };
@@ -159,7 +159,8 @@ fn worse(a: &Doubt, b: &Doubt) -> Option<Doubt> {
             Some(if s / i < achieved / intended { b.clone() } else { a.clone() })
         }
         (Doubt::MessagesJoined { messages, segments }, Doubt::MessagesJoined { messages: more, segments: in_more }) => {
-            Some(Doubt::MessagesJoined { messages: messages + more, segments: segments + in_more })
+            let (messages, segments) = (messages.saturating_add(*more), segments.saturating_add(*in_more));
+            Some(Doubt::MessagesJoined { messages, segments })
         }
         (Doubt::BehindSchedule { behind_ns, .. }, Doubt::BehindSchedule { behind_ns: other, .. }) => {
             Some(if other > behind_ns { b.clone() } else { a.clone() })

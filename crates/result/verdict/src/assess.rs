@@ -138,11 +138,11 @@ fn losses(run: &Run, assessments: &[TrialAssessment]) -> Vec<(ProbeSpec, Vec<Los
 }
 
 fn add(known: &mut LossAt, more: &LossAt) {
-    known.packets += more.packets;
+    known.packets = known.packets.saturating_add(more.packets);
     for delta in &more.shown_by {
         let same = |it: &&mut Delta| (it.source, &it.of, &it.name) == (delta.source, &delta.of, &delta.name);
         match known.shown_by.iter_mut().find(same) {
-            Some(it) => it.delta += delta.delta,
+            Some(it) => it.delta = it.delta.saturating_add(delta.delta),
             None => known.shown_by.push(delta.clone()),
         }
     }

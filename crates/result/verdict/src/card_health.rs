@@ -91,7 +91,7 @@ fn damage(run: &Run, endpoint: &str) -> CardCheck {
     for delta in deltas.filter(of_card).filter(|delta| tells_of_damage(&delta.name)) {
         let same = |it: &&mut Delta| (it.source, &it.of, &it.name) == (delta.source, &delta.of, &delta.name);
         match counters.iter_mut().find(same) {
-            Some(known) => known.delta += delta.delta,
+            Some(known) => known.delta = known.delta.saturating_add(delta.delta),
             None => counters.push(delta.clone()),
         }
     }

@@ -3,7 +3,7 @@
 //! the rest is not known.
 
 use model::{
-    Delta, Evidence, LossAt, Place, Run, Source, Stack,
+    Delta, Evidence, LossAt, Place, Run, Source, Stack, Total,
     drop_counters::{IP_REFUSED, IP_REFUSED_BESIDE, LINK_NO_DESCRIPTOR, NO_DESCRIPTOR},
 };
 
@@ -125,8 +125,9 @@ fn before_ip(receiver: End<'_>) -> LossAt {
     let link = |name: &str| receiver.moved(Source::Link, |delta| delta.name == name);
     let to_ip = receiver.moved(Source::Snmp, |delta| is_ip(delta) && delta.name == "InReceives");
     let arrived = link("rx_packets");
-    let dropped = sum(&xdp_drops(receiver)) + sum(&link("rx_dropped")) + sum(&link("rx_otherhost_dropped"));
-    let gap = sum(&arrived).saturating_sub(sum(&to_ip) + dropped);
+    let dropped = [xdp_drops(receiver), link("rx_dropped"), link("rx_otherhost_dropped")];
+    let seen = dropped.iter().chain([&to_ip]).map(|deltas| sum(deltas)).total();
+    let gap = sum(&arrived).saturating_sub(seen);
     let packets = if !to_ip.is_empty() && gap > OTHER_PROTOCOLS + sum(&arrived) / 1000 { gap } else { 0 };
     claim(Place::PacketFilter, receiver, packets, arrived.into_iter().chain(to_ip).collect())
 }
@@ -137,8 +138,8 @@ pub(crate) fn filtered(receiver: End<'_>, per_packet: u64) -> LossAt {
         |names: &[&str]| receiver.moved(Source::Snmp, |delta| is_ip(delta) && names.contains(&delta.name.as_str()));
     let (received, delivered) = (of_ip(&["InReceives"]), of_ip(&["InDelivers"]));
     let fragments = sum(&of_ip(&["ReasmReqds"])).saturating_sub(sum(&of_ip(&["ReasmOKs"])));
-    let explained = sum(&delivered) + fragments + sum(&of_ip(&IP_OTHERWISE)) + sum(&refused_by_ip(receiver));
-    let packets = sum(&received).saturating_sub(explained).saturating_mul(per_packet);
+    let explained = [sum(&delivered), fragments, sum(&of_ip(&IP_OTHERWISE)), sum(&refused_by_ip(receiver))];
+    let packets = sum(&received).saturating_sub(explained.into_iter().total()).saturating_mul(per_packet);
     claim(Place::PacketFilter, receiver, packets, received.into_iter().chain(delivered).collect())
 }
 
@@ -157,7 +158,7 @@ pub(crate) fn on_the_path(run: &Run, way: Way<'_>) -> LossAt {
     }
     let of = |end: End<'_>, name: &str| end.moved(Source::Link, |delta| delta.name == name);
     let (sent, received) = (of(way.sender, "tx_packets"), of(way.receiver, "rx_packets"));
-    let packets = sum(&sent).saturating_sub(sum(&received) + sum(&ring(way.receiver)));
+    let packets = sum(&sent).saturating_sub(sum(&received)).saturating_sub(sum(&ring(way.receiver)));
     LossAt { place: between(run), endpoint: None, packets, shown_by: sent.into_iter().chain(received).collect() }
 }
 

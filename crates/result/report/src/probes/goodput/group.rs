@@ -88,7 +88,7 @@ impl FlowGroup<'_> {
 
     /// A count summed over those trials that have it; `None` if none has.
     pub(super) fn sum(&self, count: impl Fn(&Flow) -> Option<u64>) -> Option<u64> {
-        self.flows.iter().filter_map(|(_, flow)| count(flow)).reduce(|a, b| a + b)
+        self.flows.iter().filter_map(|(_, flow)| count(flow)).reduce(u64::saturating_add)
     }
 
     /// Datagrams that never came, as a share of those sent, from 0 to 1; `None` over TCP, or where nothing was sent.

@@ -28,8 +28,8 @@ impl Pooled {
     fn add(&mut self, hop: &Hop) {
         self.addresses
             .extend(hop.addresses.iter().filter(|it| !self.addresses.contains(it)).copied().collect::<Vec<_>>());
-        self.sent += hop.sent;
-        self.answered += hop.answered;
+        self.sent = self.sent.saturating_add(hop.sent);
+        self.answered = self.answered.saturating_add(hop.answered);
         self.times.extend(hop.times);
     }
 

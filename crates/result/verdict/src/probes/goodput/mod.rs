@@ -80,7 +80,7 @@ fn assess_flow(case: &Case<'_>) -> FlowAssessment {
 
 fn saw_loss(flow: &Flow) -> bool {
     let overflowed = flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
-    flow.lost().unwrap_or(0) + flow.sent.retransmits() + overflowed > 0
+    [flow.lost().unwrap_or(0), flow.sent.retransmits(), overflowed].iter().any(|count| *count > 0)
 }
 
 /// Where the datagrams of a flow were lost; nothing over TCP, which sends segments again.

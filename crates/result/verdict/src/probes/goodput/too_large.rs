@@ -40,7 +40,7 @@ fn peers_mtu(case: &Case<'_>) -> Option<u32> {
     let end = case.run.bed.endpoints.iter().find(|end| end.name == case.flow.to)?;
     let facts = case.run.before.endpoints.iter().find(|facts| facts.endpoint == end.name)?;
     let interface = facts.interfaces.iter().find(|interface| interface.name == end.interface && interface.mtu > 0)?;
-    (case.spec.mtu.is_none()).then_some(interface.mtu + VLAN_TAG)
+    (case.spec.mtu.is_none()).then_some(interface.mtu.saturating_add(VLAN_TAG))
 }
 
 /// The leg of a path probe that speaks of the same ends, IP version and MTU.
