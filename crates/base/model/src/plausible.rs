@@ -8,11 +8,20 @@ use std::fmt;
 /// Packets, messages or events of a trial: a thousand million a second for more than a week.
 const COUNT: u64 = 1 << 50;
 
-/// Bytes of a trial: a terabit a second for more than three weeks.
-const BYTES: u64 = 1 << 58;
+/// Bytes of a trial: a terabit a second for more than a week.
+const BYTES: u64 = 1 << 57;
 
 /// Bytes of a packet: the largest IP packet with all around it is half of it.
 pub(crate) const PACKET: u64 = 1 << 17;
+
+/// Flows of bulk data in a trial, whose bytes are added up: both ways of more senders than a bed has.
+pub(crate) const FLOWS: usize = 1 << 6;
+
+/// Streams of packets in a trial, whose packets are added up: 256 of each sender, both ways.
+pub(crate) const STREAMS: usize = 1 << 13;
+
+/// A trial, a repeat or an attempt of a run.
+const NUMBER: u64 = 1 << 30;
 
 /// Seconds of a trial: the longest is a week.
 pub(crate) const SECONDS: f64 = 30.0 * 24.0 * 3600.0;
@@ -53,6 +62,19 @@ pub(crate) fn counts(named: &[(&str, u64)]) -> Checked {
     named.iter().try_for_each(|(field, value)| count(field, *value))
 }
 
+pub(crate) fn number(field: &str, value: u32) -> Checked {
+    whole(field, value.into(), NUMBER)
+}
+
+/// Size of a packet, a frame or a payload, or an MTU.
+pub(crate) fn packet(field: &str, bytes: u32) -> Checked {
+    whole(field, bytes.into(), PACKET)
+}
+
+pub(crate) fn optional_packet(field: &str, bytes: Option<u32>) -> Checked {
+    bytes.map_or(Ok(()), |bytes| packet(field, bytes))
+}
+
 pub(crate) fn bytes(field: &str, value: u64) -> Checked {
     whole(field, value, BYTES)
 }
@@ -67,6 +89,16 @@ pub(crate) fn optional(field: &str, value: Option<u64>) -> Checked {
 
 pub(crate) fn seconds(field: &str, value: f64) -> Checked {
     at_most(field, value, SECONDS)
+}
+
+/// Seconds within a trial and its waits. Clocks differ, and a busy machine is late: an eighth more, and ten seconds, may be.
+pub(crate) fn within_trial(field: &str, value: f64, lasted: f64) -> Checked {
+    const SLACK: f64 = 10.0;
+    if value <= lasted * 1.125 + SLACK {
+        Ok(())
+    } else {
+        refuse(field, format!("{value} s are more than the {lasted} s of the trial and its waits"))
+    }
 }
 
 /// Goodput of whole seconds, in bit/s.
@@ -152,6 +184,14 @@ impl Within for Checked {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn nothing_takes_longer_than_the_trial_and_its_waits() {
+        assert_eq!(within_trial("rtt_ns", 21.0, 10.0), Ok(()), "a busy machine");
+        let error = within_trial("rtt_ns", 22.0, 10.0).unwrap_err().to_string();
+        assert_eq!(error, "rtt_ns cannot be: 22 s are more than the 10 s of the trial and its waits");
+        assert!(within_trial("rtt_ns", f64::NAN, 10.0).is_err());
+    }
 
     #[test]
     fn seconds_of_a_transfer_are_bounded() {

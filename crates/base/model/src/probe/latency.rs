@@ -96,7 +96,7 @@ impl LatencySpec {
 
     /// The TCP transfer beside the messages. It lasts as long as their schedule, which only messages at a rate have.
     pub fn transfer(&self) -> Option<GoodputSpec> {
-        let (direction, rate) = (self.tcp_load?, self.rate?);
+        let (direction, rate) = (self.tcp_load?, self.rate.filter(|rate| rate.0 > 0)?);
         let schedule = |messages: u64| (u128::from(messages) * 1_000_000_000 / u128::from(rate.0)) as u64;
         let counted = match self.amount {
             Amount::Count(count) => schedule(count),

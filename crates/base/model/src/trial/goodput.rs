@@ -3,14 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Measures, Pacing, times::pacing};
+use super::{
+    Measures, Pacing,
+    times::{pacing, pacing_fits},
+};
 use crate::{
     Total,
     figure::{Figure, Metric},
     frame_size::PayloadSize,
     plausible::{
-        Checked, SECONDS, Within, arrived, at_most, bytes, count, counts, each, no_more_than, optional, rate, seconds,
-        text, whole_seconds,
+        Checked, FLOWS, SECONDS, Within, arrived, at_most, bytes, count, counts, each, entries, no_more_than, optional,
+        optional_packet, packet, rate, seconds, text, whole_seconds, within_trial,
     },
     probe::{Conditions, GoodputSpec},
     units::{Bytes, Mtu},
@@ -144,6 +147,15 @@ pub struct TcpSeconds {
     pub delivery_bps: Vec<u64>,
 }
 
+impl TcpSeconds {
+    /// Length of the longest list.
+    fn longest(&self) -> usize {
+        let numbers = [&self.rtt_us, &self.cwnd_segments].map(Vec::len);
+        let rates = [&self.retransmits, &self.pacing_bps, &self.delivery_bps].map(Vec::len);
+        numbers.into_iter().chain(rates).max().unwrap_or_default()
+    }
+}
+
 /// Datagrams as the receiver counted them, over the whole transfer, by the number that each carries.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DatagramsReceived {
@@ -270,8 +282,20 @@ impl Measures for GoodputSpec {
         }
     }
 
-    fn check(&self, result: &GoodputResult) -> Checked {
-        each("flows", &result.flows, check_flow)
+    fn check(&self, result: &GoodputResult, seconds: f64) -> Checked {
+        optional_packet("spec.mtu", self.mtu.map(|mtu| mtu.0))?;
+        optional_packet("spec.datagram", self.datagram.map(|datagram| datagram.0))?;
+        packet("mtu", result.mtu.0)?;
+        entries("flows", result.flows.len(), FLOWS)?;
+        let lasted = self.lasted(seconds);
+        each("flows", &result.flows, |flow| check_flow(flow, lasted))
+    }
+}
+
+impl GoodputSpec {
+    /// Seconds of a trial with its waits. Its first receiver, whose seconds are the trial's, may have ended early.
+    pub(super) fn lasted(&self, seconds: f64) -> f64 {
+        self.warmup.as_secs_f64() + self.duration.as_secs_f64().max(seconds)
     }
 }
 
@@ -326,6 +350,7 @@ fn check_sent(sent: &GoodputSent) -> Checked {
     bytes("total_bytes", sent.total_bytes)?;
     no_more_than("counted_bytes", sent.counted_bytes, "total_bytes", sent.total_bytes)?;
     sent.counted_s.map_or(Ok(()), |counted| seconds("counted_s", counted))?;
+    sent.mean_bps().map_or(Ok(()), |mean| rate("mean_bps", mean))?;
     count("buffer_full", sent.buffer_full)?;
     each("tcp", &sent.tcp, connection)?;
     if let Some(copies) = &sent.zero_copied {
@@ -333,6 +358,7 @@ fn check_sent(sent: &GoodputSent) -> Checked {
         count("zero_copied.copied", copies.copied)?;
     }
     let Some(datagrams) = &sent.datagrams else { return Ok(()) };
+    packet("datagrams.payload_size", datagrams.payload_size.0)?;
     count("datagrams.sent", datagrams.sent)?;
     optional("datagrams.through_kernel", datagrams.through_kernel)?;
     datagrams.intended_bps.map_or(Ok(()), |intended| rate("datagrams.intended_bps", intended))?;
@@ -341,24 +367,34 @@ fn check_sent(sent: &GoodputSent) -> Checked {
 
 fn connection(tcp: &TcpState) -> Checked {
     text("congestion", &tcp.congestion)?;
+    packet("mss", tcp.mss)?;
+    packet("path_mtu", tcp.path_mtu.0)?;
     count("retransmits", tcp.retransmits)?;
     count("reorderings", tcp.reorderings)?;
     let lists = &tcp.seconds;
-    let lengths = [
-        lists.retransmits.len(),
-        lists.rtt_us.len(),
-        lists.cwnd_segments.len(),
-        lists.pacing_bps.len(),
-        lists.delivery_bps.len(),
-    ];
-    lengths.into_iter().try_for_each(|length| at_most("seconds", length as f64, SECONDS))?;
+    at_most("seconds", lists.longest() as f64, SECONDS)?;
     each("seconds.retransmits", &lists.retransmits, |again| count("count", *again))
+}
+
+/// Whether the times of a sender fit into a trial that lasted so many seconds with its waits.
+fn sent_fits(sent: &GoodputSent, lasted: f64) -> Checked {
+    within_trial("counted_s", sent.counted_s.unwrap_or_default(), lasted)?;
+    each("tcp", &sent.tcp, |tcp| within_trial("seconds", tcp.seconds.longest() as f64, lasted))?;
+    let pacing = sent.datagrams.as_ref().and_then(|datagrams| datagrams.pacing.as_ref());
+    pacing.map_or(Ok(()), |pacing| pacing_fits(pacing, lasted)).within("datagrams.pacing")
+}
+
+/// The same of a receiver.
+fn received_fits(received: &GoodputReceived, lasted: f64) -> Checked {
+    within_trial("counted_s", received.counted_s, lasted)?;
+    within_trial("intervals_bps", received.intervals_bps.len() as f64, lasted)
 }
 
 pub(super) fn check_received(received: &GoodputReceived) -> Checked {
     bytes("total_bytes", received.total_bytes)?;
     no_more_than("counted_bytes", received.counted_bytes, "total_bytes", received.total_bytes)?;
     seconds("counted_s", received.counted_s)?;
+    rate("mean_bps", received.mean_bps())?;
     seconds("warmup_s", received.warmup_s)?;
     whole_seconds(&received.intervals_bps).within("intervals_bps")?;
     let Some(datagrams) = &received.datagrams else { return Ok(()) };
@@ -375,11 +411,13 @@ pub(super) fn check_received(received: &GoodputReceived) -> Checked {
     .within("datagrams")
 }
 
-/// Without a count of the sender, as where a trial was cut off, there is nothing to compare with.
-pub(super) fn check_flow(flow: &Flow) -> Checked {
+/// Whether a flow is possible, in a trial that lasted so many seconds with its waits. Without a count of the sender, as where a trial
+/// was cut off, there is nothing to compare with.
+pub(super) fn check_flow(flow: &Flow, lasted: f64) -> Checked {
     let way = || format!("{} → {}", flow.from, flow.to);
-    check_sent(&flow.sent).within("sent").within(way())?;
+    check_sent(&flow.sent).and_then(|()| sent_fits(&flow.sent, lasted)).within("sent").within(way())?;
     check_received(&flow.received).within("received").within(way())?;
+    received_fits(&flow.received, lasted).within("received").within(way())?;
     match (&flow.sent.datagrams, &flow.received.datagrams) {
         (Some(sent), Some(received)) if sent.sent > 0 => {
             arrived("received.datagrams.received", received.received, "sent.datagrams.sent", sent.sent).within(way())

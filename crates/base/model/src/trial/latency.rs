@@ -5,12 +5,14 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Flow, Measures, Pacing, Sample, TimeSummary, goodput,
-    times::{pacing, supports, times},
+    times::{fit, pacing, pacing_fits, supports, times},
 };
 use crate::{
     figure::{Figure, Metric, Range},
     frame_size::{FrameSize, PayloadSize},
-    plausible::{Checked, HISTOGRAM, Within, arrived, counts, each, entries, finite, no_more_than, rate},
+    plausible::{
+        Checked, FLOWS, HISTOGRAM, Within, arrived, counts, each, entries, finite, no_more_than, packet, rate, refuse,
+    },
     probe::{Conditions, LatencySpec},
 };
 
@@ -123,11 +125,16 @@ impl Measures for LatencySpec {
         Conditions { frame_size, payload_size, ..Conditions::default() }
     }
 
-    fn check(&self, result: &LatencyResult) -> Checked {
+    fn check(&self, result: &LatencyResult, seconds: f64) -> Checked {
+        packet("spec.frame_size", self.frame_size.0)?;
         check(result)?;
         let messages = result.sent.saturating_add(self.warmup);
         arrived("answered", result.answered, "messages sent", messages)?;
-        each("load", &result.load, goodput::check_flow)
+        let lasted = seconds + self.timeout.as_secs_f64();
+        fit("rtt_ns", &result.rtt_ns, lasted)?;
+        result.pacing.as_ref().map_or(Ok(()), |pacing| pacing_fits(pacing, lasted)).within("pacing")?;
+        let load = self.transfer().map_or(seconds, |transfer| transfer.lasted(seconds));
+        each("load", &result.load, |flow| goodput::check_flow(flow, load))
     }
 
     fn sample<'r>(&self, result: &'r LatencyResult) -> Option<Sample<'r>> {
@@ -209,7 +216,12 @@ pub(super) fn check(result: &LatencyResult) -> Checked {
         ("through_kernel", result.through_kernel.unwrap_or_default()),
         ("segments", result.segments.unwrap_or_default()),
     ])?;
-    no_more_than("lost and late", result.missing(), "sent", result.sent)?;
+    packet("frame_size", result.frame_size.0)?;
+    packet("payload_size", result.payload_size.0)?;
+    entries("load", result.load.len(), FLOWS)?;
+    if result.missing() > result.rtt_ns.n {
+        return refuse("lost and late", format!("{} are more than rtt_ns.n, {}", result.missing(), result.rtt_ns.n));
+    }
     no_more_than("rtt_ns.n", result.rtt_ns.n, "sent", result.sent)?;
     times("rtt_ns", &result.rtt_ns)?;
     rate("achieved_pps", result.achieved_pps)?;

@@ -17,8 +17,8 @@ pub trait Measures: Probe + Clone + Into<ProbeSpec> {
     /// Figures of a result: those that its sample supports. `far` is the end at the far side.
     fn figures(&self, result: &Self::Result, far: &str) -> Vec<Figure>;
 
-    /// Whether a result is possible.
-    fn check(&self, result: &Self::Result) -> Checked;
+    /// Whether a result is possible, of a trial of so many seconds.
+    fn check(&self, result: &Self::Result, seconds: f64) -> Checked;
 
     /// The whole sample of times, where it is kept.
     fn sample<'r>(&self, _result: &'r Self::Result) -> Option<Sample<'r>> {
@@ -39,7 +39,7 @@ pub(super) trait Measurement<'a> {
     fn figures(&self, far: &str) -> Vec<Figure>;
     fn sample(&self) -> Option<Sample<'a>>;
     fn conditions(&self) -> Conditions;
-    fn check(&self) -> Checked;
+    fn check(&self, seconds: f64) -> Checked;
 }
 
 impl<'a, S: Measures> Measurement<'a> for (&'a S, &'a S::Result) {
@@ -67,7 +67,7 @@ impl<'a, S: Measures> Measurement<'a> for (&'a S, &'a S::Result) {
         self.0.conditions_met(self.1).or(&self.0.conditions())
     }
 
-    fn check(&self) -> Checked {
-        self.0.check(self.1)
+    fn check(&self, seconds: f64) -> Checked {
+        self.0.check(self.1, seconds)
     }
 }

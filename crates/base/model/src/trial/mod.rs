@@ -232,6 +232,9 @@ impl Trial {
 
     /// Whether its figures are possible, those of both ends against each other too. `stats::check` also reads the sample.
     pub fn check(&self) -> Checked {
+        let attempt = self.origin.as_ref().map_or(1, |origin| origin.attempt);
+        let numbers = [("number", self.number), ("repeat", self.repeat), ("attempt", attempt)];
+        numbers.into_iter().try_for_each(|(field, number)| plausible::number(field, number))?;
         plausible::seconds("duration_s", self.duration_s)?;
         for (end, counters) in [&self.endpoint_from, &self.endpoint_to].into_iter().zip(&self.counters) {
             counters.check().within(format_args!("counters of {end}"))?;
@@ -240,7 +243,7 @@ impl Trial {
             other.counters.check().within(format_args!("counters of {}", other.endpoint))?;
         }
         self.dut.as_ref().map_or(Ok(()), EndCounters::check).within("counters of the device under test")?;
-        self.measured.parts().check()
+        self.measured.parts().check(self.duration_s)
     }
 
     /// Whether it may take the place of another try of the same measurement: it is whole, or got further.

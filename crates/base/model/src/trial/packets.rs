@@ -5,13 +5,16 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Measures, Pacing, TimeSummary,
-    times::{pacing, times},
+    times::{fit, pacing, pacing_fits, times},
 };
 use crate::{
     Total,
     figure::{Figure, Metric},
     frame_size::{AROUND_FRAME, FrameSize},
-    plausible::{Checked, ENTRIES, Within, arrived, count, counts, each, entries, no_more_bytes, rate, seconds, text},
+    plausible::{
+        Checked, ENTRIES, STREAMS, Within, arrived, count, counts, each, entries, no_more_bytes, optional_packet,
+        packet, rate, seconds, text, within_trial,
+    },
     probe::{Engine, PacketsSpec},
     units::Mtu,
 };
@@ -149,8 +152,13 @@ impl Measures for PacketsSpec {
         figures.into_iter().flatten().collect()
     }
 
-    fn check(&self, result: &PacketsResult) -> Checked {
-        each("streams", &result.streams, check_stream)
+    fn check(&self, result: &PacketsResult, seconds: f64) -> Checked {
+        optional_packet("spec.mtu", self.mtu.map(|mtu| mtu.0))?;
+        optional_packet("spec.frame_size", self.frame_size().map(|size| size.0))?;
+        packet("mtu", result.mtu.0)?;
+        entries("streams", result.streams.len(), STREAMS)?;
+        each("streams", &result.streams, check_stream)?;
+        each("streams", &result.streams, |stream| fits(stream, seconds))
     }
 }
 
@@ -254,6 +262,21 @@ fn per_second(count: u64, seconds: f64) -> f64 {
     if seconds > 0.0 { count as f64 / seconds } else { 0.0 }
 }
 
+/// Seconds that packets are waited for which are still on their way.
+const DRAIN: f64 = 75.0;
+
+/// Whether the times of a stream fit into a trial of so many seconds.
+fn fits(stream: &PacketStream, seconds: f64) -> Checked {
+    let (sent, received, lasted) = (&stream.sent, &stream.received, seconds + DRAIN);
+    within_trial("sent.seconds", sent.seconds, seconds)?;
+    sent.pacing.as_ref().map_or(Ok(()), |pacing| pacing_fits(pacing, seconds)).within("sent.pacing")?;
+    within_trial("received.seconds", received.seconds.unwrap_or_default(), lasted)?;
+    let gaps = received.inter_arrival_ns.as_ref();
+    gaps.map_or(Ok(()), |gaps| fit("received.inter_arrival_ns", gaps, lasted))?;
+    rate("offered_pps", stream.offered_pps())?;
+    rate("forwarding_pps", stream.forwarding_pps())
+}
+
 /// Whether the counts of one side are possible.
 pub(super) fn check(side: &PacketsSide) -> Checked {
     each("sent", &side.sent, check_sent)?;
@@ -263,6 +286,7 @@ pub(super) fn check(side: &PacketsSide) -> Checked {
 fn check_sent(sent: &PacketsSent) -> Checked {
     text("stream", &sent.stream)?;
     text("engine_why", &sent.engine_why)?;
+    packet("frame_size", sent.frame_size.0)?;
     count("frames", sent.frames)?;
     count("refused", sent.refused)?;
     no_more_bytes(sent.bytes, sent.frames)?;

@@ -8,7 +8,10 @@ use serde::{Deserialize, Serialize};
 use super::Measures;
 use crate::{
     figure::{Figure, Metric},
-    plausible::{Checked, ENTRIES, PACKET, Within, at_most, count, each, entries, in_order, no_more_than, text},
+    plausible::{
+        Checked, ENTRIES, Within, count, each, entries, in_order, no_more_than, optional_packet, packet, text,
+        within_trial,
+    },
     probe::PathSpec,
     units::{Mtu, Nanos},
 };
@@ -65,8 +68,14 @@ impl Measures for PathSpec {
         Figure::known(Metric::PathMtu, Some(both_ways.into())).into_iter().collect()
     }
 
-    fn check(&self, result: &PathResult) -> Checked {
-        check(result)
+    fn check(&self, result: &PathResult, seconds: f64) -> Checked {
+        optional_packet("spec.mtu", self.mtu.map(|mtu| mtu.0))?;
+        check(result)?;
+        let lasted = seconds + self.timeout.as_secs_f64();
+        each("hops", &result.hops, |hop| {
+            let longest = hop.times.map_or(0.0, |times| times.longest.as_secs_f64());
+            within_trial("times.longest", longest, lasted)
+        })
     }
 }
 
@@ -132,13 +141,14 @@ pub(super) fn check(result: &PathResult) -> Checked {
 }
 
 fn leg(leg: &Leg) -> Checked {
-    leg.mtu.map_or(Ok(()), mtu)
+    optional_packet("mtu", leg.mtu.map(|mtu| mtu.0))
 }
 
 pub(super) fn check_device(device: &PathDevice) -> Checked {
     text("host", &device.host)?;
     text("name", &device.name)?;
-    text("kind", &device.kind)
+    text("kind", &device.kind)?;
+    packet("mtu", device.mtu.0)
 }
 
 fn hop(hop: &Hop) -> Checked {
@@ -147,8 +157,4 @@ fn hop(hop: &Hop) -> Checked {
     let Some(times) = hop.times else { return Ok(()) };
     let steps = [("shortest", times.shortest.0), ("median", times.median.0), ("longest", times.longest.0)];
     in_order(&steps).within("times")
-}
-
-fn mtu(mtu: Mtu) -> Checked {
-    at_most("mtu", mtu.0.into(), PACKET as f64)
 }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::plausible::{Checked, NANOS, Within, at_most, count, in_order, refuse};
+use crate::plausible::{Checked, NANOS, Within, at_most, count, in_order, refuse, within_trial};
 
 /// Samples that must lie above a percentile.
 pub const NEEDED_ABOVE: u64 = 10;
@@ -87,6 +87,19 @@ pub(super) fn times(field: &str, times: &TimeSummary) -> Checked {
     Ok(())
 }
 
+/// Whether times fit into a trial that lasted so many seconds with its waits.
+pub(super) fn fit(field: &str, times: &TimeSummary, lasted: f64) -> Checked {
+    let known = [times.min, times.p50, times.p90, times.p99, times.p999, times.max];
+    let largest = known.into_iter().flatten().max().unwrap_or_default();
+    within_trial(field, largest as f64 / 1e9, lasted)
+}
+
+/// Whether the times of a pacing fit into a trial that lasted so many seconds with its waits.
+pub(super) fn pacing_fits(pacing: &Pacing, lasted: f64) -> Checked {
+    fit("gap_ns", &pacing.gap_ns, lasted)?;
+    fit("behind_ns", &pacing.behind_ns, lasted)
+}
+
 /// Whether a pacing is possible.
 pub(super) fn pacing(pacing: &Pacing) -> Checked {
     at_most("intended_gap_ns", pacing.intended_gap_ns, NANOS as f64)?;
@@ -112,5 +125,16 @@ mod tests {
         let mean = TimeSummary { n: 1, min: Some(10), mean: Some(1e6), max: Some(20), ..TimeSummary::default() };
         assert_eq!(times("rtt_ns", &mean).unwrap_err().field, "rtt_ns.mean");
         assert_eq!(times("rtt_ns", &TimeSummary::default()), Ok(()));
+    }
+
+    #[test]
+    fn no_known_time_is_longer_than_the_trial() {
+        let second = |seconds: u64| Some(seconds * 1_000_000_000);
+        let times = TimeSummary { n: 100, p50: second(1), p90: second(30), ..TimeSummary::default() };
+        assert_eq!(fit("rtt_ns", &times, 20.0), Ok(()));
+        assert_eq!(fit("rtt_ns", &times, 10.0).unwrap_err().field, "rtt_ns");
+        assert_eq!(fit("rtt_ns", &TimeSummary::default(), 0.0), Ok(()));
+        let late = Pacing { behind_ns: times, ..Pacing::default() };
+        assert_eq!(pacing_fits(&late, 10.0).unwrap_err().field, "behind_ns");
     }
 }

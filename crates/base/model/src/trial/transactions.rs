@@ -4,14 +4,15 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Measures, Pacing, Sample, TimeSummary,
-    times::{pacing, supports, times},
+    times::{fit, pacing, pacing_fits, supports, times},
 };
 use crate::{
     Total,
-    failed::Failed,
+    failed::{Failed, FailureKind},
     figure::{Figure, Metric, Range},
     plausible::{
         Checked, HISTOGRAM, SECONDS, Within, at_most, count, each, entries, no_more_than, rate, seconds, text,
+        within_trial,
     },
     probe::TransactionsSpec,
 };
@@ -114,8 +115,15 @@ impl Measures for TransactionsSpec {
         .collect()
     }
 
-    fn check(&self, result: &TransactionsResult) -> Checked {
-        check(result)
+    fn check(&self, result: &TransactionsResult, seconds: f64) -> Checked {
+        check(result)?;
+        within_trial("counted_s", result.counted_s, seconds)?;
+        within_trial("seconds", result.seconds.len() as f64, seconds)?;
+        // A transaction of the warm-up may end in the counted time.
+        let lasted = self.warmup.as_secs_f64() + seconds + self.timeout.as_secs_f64();
+        fit("response_ns", &result.response_ns, lasted)?;
+        fit("connect_ns", &result.connect_ns, lasted)?;
+        result.pacing.as_ref().map_or(Ok(()), |pacing| pacing_fits(pacing, lasted)).within("pacing")
     }
 
     fn sample<'r>(&self, result: &'r TransactionsResult) -> Option<Sample<'r>> {
@@ -130,6 +138,9 @@ pub(super) fn check(result: &TransactionsResult) -> Checked {
     count("connected", result.connected)?;
     count("completed_in_all", result.completed_in_all)?;
     no_more_than("completed", result.completed, "completed_in_all", result.completed_in_all)?;
+    rate("completed per second", result.per_second().unwrap_or_default())?;
+    rate("connected per second", result.connections_per_second().unwrap_or_default())?;
+    entries("failed", result.failed.len(), FailureKind::ALL.len())?;
     each("failed", &result.failed, |failed| count("count", failed.count))?;
     at_most("seconds", result.seconds.len() as f64, SECONDS)?;
     each("seconds", &result.seconds, |completed| count("completed", *completed))?;
