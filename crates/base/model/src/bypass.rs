@@ -91,6 +91,15 @@ pub enum Hindrance {
         /// Its number.
         pid: u32,
     },
+    /// It waited for an answer in vain: the launcher was stopped, or had no time.
+    #[error("it had no answer for {seconds} s, as where wireproof bypass is stopped")]
+    Unanswered {
+        /// How long it waited.
+        seconds: u64,
+    },
+    /// It ended while it waited.
+    #[error("it ended before it was answered")]
+    Ended,
     /// The grant could not be used there: an error.
     #[error("it could not use the queues that it was given: {why}")]
     Unusable {

@@ -1,9 +1,10 @@
 //! A launcher and the programs that claim its grant, over a veth pair between two namespaces: the test program starts
 //! itself as each of them. Needs root, and fails without.
+#![allow(unsafe_code, reason = "fork, as a program has it")]
 
 use std::{
-    env,
-    io::{BufRead, BufReader, Write, stdin},
+    env, fs,
+    io::{BufRead, BufReader, IoSliceMut, Write, stdin},
     net::{SocketAddr, TcpListener, UdpSocket},
     os::{fd::AsRawFd, unix::process::CommandExt},
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
@@ -22,7 +23,14 @@ use model::{
     bypass::{Claim, Health, Hindrance, Reason},
 };
 use rustix::process::{Resource, Rlimit, setrlimit};
-use wireproof_adoption::{begin, descriptors::live, inside::inside, reap_closed::with_bypass};
+use stack::Incoming;
+use wireproof_adoption::{
+    begin,
+    data::receive,
+    descriptors::{closing, live},
+    inside::inside,
+    reap_closed::with_bypass,
+};
 use xdp::steer::Flow;
 
 /// The part that the started program plays.
@@ -41,6 +49,8 @@ fn main() {
         Ok("faulty program") => faulty_program(),
         Ok("patient program") => patient_program(false),
         Ok("patient program with TCP") => patient_program(true),
+        Ok("forking program") => forking_program(0),
+        Ok("forking program with datagrams") => forking_program(4),
         Ok("complaining program") => complaining_program(&name()),
         Ok("first process") => first_process(),
         Ok("launcher") => launcher(),
@@ -61,12 +71,16 @@ fn tell_all() {
     records_are_taken_whatever_a_program_says();
     the_first_process_of_a_namespace_accepts_its_children();
     // These wait most of their time.
-    let slow: [fn(); 2] = [
+    let slow: [fn(); 6] = [
         a_launcher_that_is_stopped_costs_a_program_five_seconds_in_all,
+        the_first_socket_that_asks_a_stopped_launcher_may_be_one_of_tcp,
+        a_program_that_ended_before_it_was_answered_is_told_of,
         a_program_that_is_stopped_with_its_launcher_has_its_answer,
+        a_child_that_asks_a_stopped_launcher_goes_on_through_the_kernel,
+        datagrams_that_wait_at_a_fork_beside_a_stopped_launcher_are_counted,
     ];
     std::thread::scope(|scope| slow.into_iter().for_each(|tell| _ = scope.spawn(tell)));
-    println!("12 stories passed");
+    println!("16 stories passed");
 }
 
 /// Claims the grant, takes one flow, and reports its datagrams until its input ends.
@@ -139,6 +153,40 @@ fn patient_program(has_tcp: bool) {
     next_line();
 }
 
+/// Forks while so many datagrams wait, receives one of them, and closes the socket, which its child has until the next line.
+fn forking_program(waiting: u64) {
+    begin();
+    let socket = UdpSocket::bind(address(B, 7000)).expect("an address of ours");
+    let id = live(socket.as_raw_fd()).expect("the grant is free");
+    println!("ready {}", std::process::id());
+    next_line();
+    let begun = Instant::now();
+    while with_bypass(|bypass| bypass.stack.arrivals(id)) != Some(waiting) {
+        assert!(begun.elapsed() < PATIENCE, "they do not come");
+        with_bypass(|bypass| bypass.stack.pump());
+    }
+    let begun = Instant::now();
+    // SAFETY: this process has one thread.
+    if unsafe { libc::fork() } == 0 {
+        return forked(&socket, begun);
+    }
+    let mut text = [0; 9];
+    let received = receive(id, &mut Incoming::new(&mut [IoSliceMut::new(&mut text)]), libc::MSG_DONTWAIT);
+    closing(socket.as_raw_fd(), || drop(socket));
+    println!("parent {received:?} {}", begun.elapsed().as_secs());
+    // SAFETY: it writes nothing.
+    unsafe { libc::wait(std::ptr::null_mut()) };
+}
+
+fn forked(socket: &UdpSocket, begun: Instant) {
+    let is_live = live(socket.as_raw_fd()).is_some();
+    socket.send_to(b"from the child", address(A, 5001)).expect("by the kernel");
+    println!("child {is_live} {}", begun.elapsed().as_secs());
+    next_line();
+    socket.set_nonblocking(true).expect("settable");
+    println!("child {:?}", socket.recv(&mut [0; 20]).map_err(|error| error.kind()));
+}
+
 fn next_line() {
     stdin().read_line(&mut String::new()).expect("readable");
 }
@@ -179,15 +227,28 @@ fn launcher() {
     stdin().read_line(&mut String::new()).expect("readable");
 }
 
-/// A launcher that starts a part of this program with the same input and output.
+/// A launcher that starts a part of this program with the same input and output, and tells what it hears until that ends.
 fn launching(part: &str) {
-    let (tell, _heard) = channel();
+    let (tell, heard) = channel();
     let attachment = Attachment::new(&[PORT.to_owned()]).expect("this test needs root");
     let launcher = Launcher::start(attachment, tell).expect("it can be granted");
     let mut command = Command::new("/proc/self/exe");
     let mut program = command.env(PART, part).env("WIREPROOF_BYPASS", launcher.name()).spawn().expect("this program");
+    let teller = std::thread::spawn(move || heard.iter().for_each(tell_of));
     program.wait().expect("ours");
     launcher.end().expect("readable");
+    teller.join().expect("no panic");
+}
+
+fn tell_of(event: Event) {
+    match event {
+        Event::Refused { program, why } => println!("refused {}: {why}", program.process),
+        Event::Ended(claim) => claim.sockets.iter().for_each(|socket| {
+            println!("ended: {} received, {} dropped", socket.past.received, socket.dropped);
+        }),
+        Event::Trouble(error) => println!("trouble: {error}"),
+        _ => {}
+    }
 }
 
 /// A wire between two namespaces.
@@ -278,6 +339,17 @@ impl Started {
         let mut line = String::new();
         self.lines.read_line(&mut line).expect("readable");
         line.trim_end().to_owned()
+    }
+
+    /// The next line that begins like this.
+    fn line_of(&mut self, begins: &str) -> String {
+        loop {
+            let line = self.line();
+            assert!(!line.is_empty(), "it has ended, and does not say {begins}");
+            if line.starts_with(begins) {
+                return line;
+            }
+        }
     }
 
     /// Gives it a line of input.
@@ -391,13 +463,43 @@ fn the_first_process_of_a_namespace_accepts_its_children() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "1 claimed 6144\n", "{output:?}");
 }
 
-fn a_launcher_that_is_stopped_costs_a_program_five_seconds_in_all() {
-    let wire = Wire::up("stopped");
-    let (mut launcher, _) = wire.launching("patient program with TCP");
+/// A launcher that was stopped before its program asked it, and that program, which has gone on through the kernel.
+fn unanswered(wire: &Wire, part: &str) -> (Started, u32) {
+    let (mut launcher, program) = wire.launching(part);
     launcher.signal("-STOP");
     launcher.go_on();
     took_five_seconds(&launcher.line(), "[false, false] ");
+    (launcher, program)
+}
+
+fn is_told_of_once_the_launcher_goes_on(test: &str, part: &str) {
+    let wire = Wire::up(test);
+    let (mut launcher, program) = unanswered(&wire, part);
     launcher.signal("-CONT");
+    let told = format!("refused {program}: it had no answer for 5 s, as where wireproof bypass is stopped");
+    assert_eq!(launcher.line(), told);
+    launcher.end();
+}
+
+fn a_launcher_that_is_stopped_costs_a_program_five_seconds_in_all() {
+    is_told_of_once_the_launcher_goes_on("stopped", "patient program");
+}
+
+fn the_first_socket_that_asks_a_stopped_launcher_may_be_one_of_tcp() {
+    is_told_of_once_the_launcher_goes_on("tcp", "patient program with TCP");
+}
+
+fn a_program_that_ended_before_it_was_answered_is_told_of() {
+    let wire = Wire::up("over");
+    let (mut launcher, program) = unanswered(&wire, "patient program");
+    drop(launcher.input.take());
+    let begun = Instant::now();
+    while !fs::read_to_string(format!("/proc/{program}/stat")).expect("its parent is stopped").contains(") Z ") {
+        assert!(begun.elapsed() < PATIENCE, "it does not end");
+        sleep(Duration::from_millis(10));
+    }
+    launcher.signal("-CONT");
+    assert_eq!(launcher.line(), format!("refused {program}: it ended before it was answered"));
     launcher.end();
 }
 
@@ -414,6 +516,42 @@ fn a_program_that_is_stopped_with_its_launcher_has_its_answer() {
     signal("-CONT", &[program, launcher.child.id()]);
     let line = launcher.line();
     assert!(line.starts_with("[true, true] "), "{line}");
+    launcher.end();
+}
+
+/// What parent and child said of a fork beside a launcher that was stopped.
+fn forked_beside_stopped(wire: &Wire, part: &str, datagrams: usize) -> (Started, [String; 2]) {
+    let (mut launcher, _) = wire.launching(part);
+    let far = namespace::within(&wire.a, || UdpSocket::bind(address(A, 5001))).expect("it exists").expect("ours");
+    far.set_read_timeout(Some(PATIENCE)).expect("settable");
+    (0..datagrams).for_each(|_| wire.send("hello"));
+    launcher.signal("-STOP");
+    launcher.go_on();
+    let mut lines = [(); 2].map(|()| launcher.line());
+    lines.sort();
+    took_five_seconds(&lines[0], "child false ");
+    assert_eq!(far.recv(&mut [0; 20]).expect("the child sent it"), 14);
+    launcher.signal("-CONT");
+    (launcher, lines)
+}
+
+fn a_child_that_asks_a_stopped_launcher_goes_on_through_the_kernel() {
+    let wire = Wire::up("asks");
+    let (mut launcher, lines) = forked_beside_stopped(&wire, "forking program", 0);
+    assert_eq!(lines[1], format!("parent Failed({}) 0", libc::EAGAIN));
+    let told = launcher.line();
+    assert!(told.starts_with("refused ") && told.contains(": it had no answer for 5 s"), "{told}");
+    launcher.end();
+}
+
+fn datagrams_that_wait_at_a_fork_beside_a_stopped_launcher_are_counted() {
+    let wire = Wire::up("waiting");
+    let (mut launcher, lines) = forked_beside_stopped(&wire, "forking program with datagrams", 4);
+    took_five_seconds(&lines[1], "parent Done(5) ");
+    assert_eq!(launcher.line(), "ended: 1 received, 3 dropped");
+    // The launcher delivers nothing that the program has kept.
+    launcher.go_on();
+    assert_eq!(launcher.line_of("child"), "child Err(WouldBlock)");
     launcher.end();
 }
 

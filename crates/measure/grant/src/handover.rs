@@ -5,20 +5,26 @@
 //!
 //! The AF_XDP sockets follow, [`MOST_DESCRIPTORS`] to a message. The connection is the claim: it ends when the program
 //! closes it, in whatever way.
+//!
+//! Messages of a program begin with [`REQUEST`], with [`UNANSWERED`], or with a letter of the reason why it cannot use its
+//! grant.
 
 use std::{
+    ffi::c_int,
     io::{self, IoSlice, IoSliceMut},
     mem::{MaybeUninit, size_of},
-    os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
+    os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
 };
 
-use model::plain::one_line;
+use model::{bypass::Hindrance, plain::one_line};
 use rustix::{
-    io::Errno,
+    event::{PollFd, PollFlags, Timespec, poll},
+    io::{Errno, retry_on_intr},
     net::{
         AddressFamily, RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags, SendAncillaryBuffer, SendAncillaryMessage,
         SendFlags, SocketAddrUnix, SocketFlags, SocketType, connect, recv, recvmsg, sendmsg, socket_with,
     },
+    process::{Pid, PidfdFlags, pidfd_open},
 };
 use serde::{Deserialize, Serialize};
 use xdp::{
@@ -33,6 +39,10 @@ use crate::{
     time_left::{PATIENCE, TimeLeft, is_late},
 };
 
+/// First byte of a request of a program with a grant.
+pub(crate) const REQUEST: u8 = 0;
+/// The message of a program that has waited for its answer as long as it may.
+const UNANSWERED: u8 = 1;
 /// Descriptors per message; the kernel accepts 253 (`SCM_MAX_FD`).
 const MOST_DESCRIPTORS: usize = 64;
 /// Longer than any answer.
@@ -103,7 +113,9 @@ pub(crate) fn lend(program: &impl AsFd, page: &Control) -> io::Result<()> {
 pub(crate) fn borrow(name: &[u8]) -> Result<Control, NoGrant> {
     let mut left = TimeLeft::default();
     let connection = connected(name, &mut left).map_err(no_launcher)?;
-    let page = receive_within(&connection, &mut left).map_err(unusable)?.1.into_iter().next();
+    let answer = receive_within(&connection, &mut left).map_err(unusable);
+    let (_, descriptors) = answer.inspect_err(|why| complain(&connection, why))?;
+    let page = descriptors.into_iter().next();
     let page = page.ok_or_else(|| NoGrant::Unusable("the launcher lends no page".to_owned()))?;
     Control::open(page).map_err(unusable)
 }
@@ -118,16 +130,11 @@ fn file(page: &Control) -> io::Result<BorrowedFd<'_>> {
 /// It ends when this is dropped, or when the process ends or executes another program.
 ///
 /// # Errors
-/// The reason for having no grant. If the grant is unusable, the launcher is informed.
+/// The reason for having no grant. If the grant is unusable, or did not come in time, the launcher is informed.
 pub fn claim(name: &str) -> Result<Grant, NoGrant> {
     let mut left = TimeLeft::default();
     let connection = high(connected(name.as_bytes(), &mut left).map_err(no_launcher)?);
-    let taken = take(&connection, &mut left);
-    if let Err(why @ (NoGrant::Unusable(_) | NoGrant::Silent(_))) = &taken {
-        let why = if let NoGrant::Unusable(why) = why { why } else { &why.to_string() };
-        // If this fails, the launcher has ended. One that was stopped reads it later.
-        let _ = send(&connection, why.as_bytes(), &[]);
-    }
+    let taken = take(&connection, &mut left).inspect_err(|why| complain(&connection, why));
     taken.map(|grant| Grant { claim: Some(connection), ..grant })
 }
 
@@ -139,13 +146,29 @@ fn unusable(error: io::Error) -> NoGrant {
     if is_late(&error) { NoGrant::Silent(PATIENCE) } else { NoGrant::Unusable(error.to_string()) }
 }
 
-/// The problem of an ended program with its grant.
-pub(crate) fn complaint(connection: &impl AsFd) -> Option<String> {
+/// Tells the launcher why its answer is not used.
+fn complain(connection: &OwnedFd, why: &NoGrant) {
+    let words: &[u8] = match why {
+        NoGrant::Unusable(why) => why.as_bytes(),
+        NoGrant::Silent(_) => &[UNANSWERED],
+        NoGrant::NoLauncher(_) | NoGrant::Refused(_) => return,
+    };
+    // If this fails, the launcher has ended. One that was stopped reads it later.
+    let _ = send(connection, words, &[]);
+}
+
+/// A program's reason for not using an answer.
+pub(crate) fn complaint(connection: &impl AsFd) -> Option<Hindrance> {
     let mut words = [0; 1024];
     let mut hear = || recv(connection, &mut words[..], RecvFlags::DONTWAIT);
     // A program that left unread data causes a reset first.
     let (length, _) = hear().or_else(|error| if error == Errno::CONNRESET { hear() } else { Err(error) }).ok()?;
-    (length > 0).then(|| one_line(&String::from_utf8_lossy(&words[..length])))
+    match &words[..length] {
+        // A request that was not served is none.
+        [] | [REQUEST, ..] => None,
+        [UNANSWERED, ..] => Some(Hindrance::Unanswered { seconds: PATIENCE.as_secs() }),
+        words => Some(Hindrance::Unusable { why: one_line(&String::from_utf8_lossy(words)) }),
+    }
 }
 
 fn take(connection: &OwnedFd, left: &mut TimeLeft) -> Result<Grant, NoGrant> {
@@ -217,6 +240,31 @@ pub(crate) fn credentials(connection: &impl AsFd) -> io::Result<libc::ucred> {
     }
     // SAFETY: zeros are valid, and so is the kernel's output.
     Ok(unsafe { credentials.assume_init() })
+}
+
+/// A descriptor of the process at the other end of a connection, as of its connect; `None` if it is gone. `number` is its
+/// process number.
+pub(crate) fn process(connection: &impl AsFd, number: i32) -> Option<OwnedFd> {
+    let (mut process, mut length): (c_int, _) = (-1, size_of::<c_int>() as libc::socklen_t);
+    let (fd, option) = (connection.as_fd().as_raw_fd(), libc::SO_PEERPIDFD);
+    // SAFETY: the kernel writes no more than `length` bytes.
+    let answer = unsafe { libc::getsockopt(fd, libc::SOL_SOCKET, option, (&raw mut process).cast(), &raw mut length) };
+    if answer == 0 {
+        // SAFETY: the kernel has just opened it, and nothing else owns it.
+        return Some(unsafe { OwnedFd::from_raw_fd(process) });
+    }
+    // The option came with Linux 6.5. Before, another process may have the number of one that is gone.
+    let is_unknown = io::Error::last_os_error().raw_os_error() == Some(libc::ENOPROTOOPT);
+    let number = Pid::from_raw(number).filter(|_| is_unknown)?;
+    pidfd_open(number, PidfdFlags::empty()).ok()
+}
+
+/// Events of a descriptor at the moment: these, errors and the end of a connection.
+pub(crate) fn events(fd: &impl AsFd, of: PollFlags) -> PollFlags {
+    let mut polled = [PollFd::new(fd, of)];
+    // Without an answer there are none.
+    let _ = retry_on_intr(|| poll(&mut polled, Some(&Timespec::default())));
+    polled[0].revents()
 }
 
 fn send(to: &impl AsFd, words: &[u8], descriptors: &[BorrowedFd<'_>]) -> io::Result<()> {
@@ -325,5 +373,22 @@ mod tests {
             assert!(heard[0].is_ok() && heard[1].is_ok() && heard[2].as_ref().is_err_and(is_late));
         });
         assert!((5..8).contains(&begun.elapsed().as_secs()), "{:?}", begun.elapsed());
+    }
+
+    #[test]
+    fn what_a_program_says_at_last_is_read_as_it_is_meant() {
+        let said = |words: &[u8]| {
+            let (program, launcher) =
+                socketpair(AddressFamily::UNIX, SocketType::SEQPACKET, SocketFlags::CLOEXEC, None).expect("a pair");
+            if !words.is_empty() {
+                send(&program, words, &[]).expect("there is room");
+            }
+            drop(program);
+            complaint(&launcher)
+        };
+        assert_eq!((said(b""), said(&[REQUEST, b'{'])), (None, None), "a request that was not served");
+        assert_eq!(said(&[UNANSWERED]), Some(Hindrance::Unanswered { seconds: 5 }));
+        let why = "mmap: no\u{1b}[2J memory";
+        assert!(matches!(said(why.as_bytes()), Some(Hindrance::Unusable { why }) if !why.contains('\u{1b}')));
     }
 }

@@ -40,6 +40,9 @@ pub const LAUNCHER_VARIABLE: &CStr = c"WIREPROOF_BYPASS";
 /// Environment variable with the way calls wait, in the words of [`Wait`](model::bypass::Wait).
 pub const WAIT_VARIABLE: &CStr = c"WIREPROOF_BYPASS_WAIT";
 
+/// Requests that wait at a time.
+const BACKLOG: usize = 64;
+
 /// A launcher that runs in its own thread.
 pub struct Launcher {
     name: String,
@@ -128,6 +131,6 @@ fn listener(name: &[u8]) -> Result<OwnedFd, rustix::io::Errno> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = socket_with(AddressFamily::UNIX, SocketType::SEQPACKET, flags, None)?;
     bind(&socket, &SocketAddrUnix::new_abstract_name(name)?)?;
-    listen(&socket, 64)?;
+    listen(&socket, BACKLOG as i32)?;
     Ok(socket)
 }

@@ -13,18 +13,19 @@ use kernel::{
     diag::{Room, udp_sockets},
     link,
 };
-use rustix::net::{RecvFlags, Shutdown, ipproto, recv, shutdown, sockopt::socket_protocol};
+use rustix::{
+    event::PollFlags,
+    net::{RecvFlags, Shutdown, ipproto, recv, shutdown, sockopt::socket_protocol},
+};
 use serde::{Deserialize, Serialize};
 use xdp::{Injector, sender::LARGEST_FRAME};
 
 use crate::{
     Grant,
-    handover::{receive, send_pieces},
+    handover::{REQUEST, events, receive, send_pieces},
     time_left::{TimeLeft, is_late},
 };
 
-/// First byte of a request. The other message of a program, a complaint, is text.
-const REQUEST: u8 = 0;
 /// Bytes for an answer of the kernel about its sockets.
 const ROOM: usize = size_of::<Room>();
 /// Bytes of a request before the payload: that byte, and a [`Returned`] with spaces behind it.
@@ -79,11 +80,13 @@ impl Returned {
     }
 }
 
-/// Carries out and answers a program's request; `false` without one: the program has ended, or complains.
+/// Carries out and answers a program's request; `false` without one: the program has ended, complains, or no longer waits for its
+/// answer and has the datagram still.
 pub(crate) fn serve(connection: &OwnedFd, grant: &Grant) -> bool {
     let mut first = [0];
     let peeked = recv(connection, &mut first[..], RecvFlags::PEEK | RecvFlags::DONTWAIT);
-    if !matches!(peeked, Ok((1, _))) || first != [REQUEST] {
+    let is_withdrawn = events(connection, PollFlags::empty()).contains(PollFlags::HUP);
+    if !matches!(peeked, Ok((1, _))) || first != [REQUEST] || is_withdrawn {
         return false;
     }
     let Ok((words, sockets)) = receive(connection) else { return false };

@@ -47,7 +47,12 @@ pub enum Flatness {
 impl Account {
     /// Tolerance for other programs of the namespace: one in a hundred of the bypassed datagrams.
     pub fn flatness(&self) -> Flatness {
-        if self.outside_beyond > 0 || self.sockets().any(|(_, socket)| socket.stays_with_the_kernel()) {
+        // A program that had no answer has no records.
+        let is_unrecorded = |it: &Refusal| matches!(it.why, Hindrance::Unanswered { .. } | Hindrance::Ended);
+        if self.outside_beyond > 0
+            || self.refused.iter().any(is_unrecorded)
+            || self.sockets().any(|(_, socket)| socket.stays_with_the_kernel())
+        {
             return Flatness::Unknown;
         }
         let past = self.sum(|claim| claim.beyond.past, |socket| socket.past);

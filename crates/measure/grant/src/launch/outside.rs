@@ -5,10 +5,10 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use model::bypass::{Outside, Program, Record};
+use model::bypass::{Hindrance, Outside, Program, Record, Refusal};
 use rustix::net::{SocketFlags, accept_with};
 
-use super::programs;
+use super::programs::{self, NAMELESS};
 use crate::{Control, NoGrant, control::SOCKETS, handover};
 
 /// The page of a launcher, by the name of its socket, for records of sockets without a grant.
@@ -42,15 +42,20 @@ impl Lender {
         self.listener.as_fd()
     }
 
-    /// Lends the page to a requester if it is one of our programs.
-    pub(super) fn answer(&mut self) {
-        let Ok(connection) = accept_with(&self.listener, SocketFlags::CLOEXEC) else { return };
-        let Some(program) = programs::at_other_end(&connection).ok().filter(|it| programs::is_ours(it.process)) else {
-            return;
-        };
-        // A requester that has gone needs no answer.
-        if handover::lend(&connection, &self.page).is_ok() && self.programs.len() < SOCKETS {
-            self.programs.push(program);
+    /// Lends the page to a requester if it is one of our programs; returns one that has ended, or no longer waits.
+    pub(super) fn answer(&mut self) -> Option<Refusal> {
+        let connection = accept_with(&self.listener, SocketFlags::CLOEXEC).ok()?;
+        match programs::requester(&connection) {
+            Ok(requester) => {
+                // A requester that has gone needs no answer.
+                if handover::lend(&connection, &self.page).is_ok() && self.programs.len() < SOCKETS {
+                    self.programs.push(requester.program);
+                }
+                None
+            }
+            // It asked for no queues.
+            Err(Refusal { why: Hindrance::NotOurs, .. }) => None,
+            Err(refusal) => Some(refusal),
         }
     }
 
@@ -74,6 +79,6 @@ impl Lender {
     /// The writer of a record. A process of another PID namespace has another number here, and no known name.
     fn program(&self, record: &Record) -> Program {
         let known = self.programs.iter().rev().find(|program| program.process == record.process);
-        known.cloned().unwrap_or(Program { process: record.process, name: "a process".to_owned() })
+        known.cloned().unwrap_or(Program { process: record.process, name: NAMELESS.to_owned() })
     }
 }

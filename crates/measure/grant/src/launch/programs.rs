@@ -1,17 +1,48 @@
-//! Programs that request a grant.
+//! Programs that request a grant, or the page of sockets without one.
 
-use std::{fs, io, os::fd::AsFd, process};
+use std::{fs, os::fd::OwnedFd, process};
 
 use kernel::process::parent;
-use model::{bypass::Program, plain::one_line};
+use model::{
+    bypass::{Hindrance, Program, Refusal},
+    plain::one_line,
+};
+use rustix::event::PollFlags;
 
-use crate::handover::credentials;
+use crate::{GrantError, handover};
+
+/// Name of a process that is not known by one.
+pub(super) const NAMELESS: &str = "a process";
+
+/// One of our programs, which waits for an answer.
+pub(super) struct Requester {
+    pub(super) program: Program,
+    /// Its process; readable at its end.
+    pub(super) process: OwnedFd,
+}
 
 /// The process at the other end of a connection, as of its connect.
-pub(super) fn at_other_end(connection: &impl AsFd) -> io::Result<Program> {
-    let process = credentials(connection)?.pid.cast_unsigned();
-    let name = fs::read_to_string(format!("/proc/{process}/comm")).unwrap_or_default();
-    Ok(Program { process, name: one_line(name.trim_end()) })
+///
+/// # Errors
+/// The reason for giving it nothing: it is none of ours, it has ended, or it no longer waits.
+pub(super) fn requester(connection: &OwnedFd) -> Result<Requester, Refusal> {
+    let refused = |process, name: &str, why| Refusal { program: Program { process, name: one_line(name) }, why };
+    let call = |io| refused(0, NAMELESS, GrantError::Call { call: "getsockopt(SO_PEERCRED)", io }.into());
+    let number = handover::credentials(connection).map_err(call)?.pid;
+    let process = handover::process(connection, number);
+    let number = number.cast_unsigned();
+    let name = fs::read_to_string(format!("/proc/{number}/comm")).unwrap_or_default();
+    let (name, is_ours) = (name.trim_end(), is_ours(number));
+    // While the process is there, its number is no other's: what was read is its own.
+    match process.filter(|process| handover::events(process, PollFlags::IN).is_empty()) {
+        // One of our children has its number until its status is asked for.
+        None => Err(refused(number, if is_ours { name } else { NAMELESS }, Hindrance::Ended)),
+        Some(_) if !is_ours => Err(refused(number, name, Hindrance::NotOurs)),
+        Some(process) => match handover::complaint(connection) {
+            Some(why) => Err(refused(number, name, why)),
+            None => Ok(Requester { program: Program { process: number, name: one_line(name) }, process }),
+        },
+    }
 }
 
 /// Whether a process is this one or a descendant of it.

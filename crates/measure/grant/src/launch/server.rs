@@ -11,16 +11,20 @@ use std::{
 };
 
 use kernel::{link, watch::Watch};
-use model::bypass::{Claim, Health, Hindrance, NotHandedOver, Program, Queue, Steering};
+use model::bypass::{Claim, Health, Hindrance, NotHandedOver, Program, Queue, Refusal, Steering};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
     net::{SocketFlags, accept_with},
-    process::{Pid, PidfdFlags, pidfd_open},
 };
 use xdp::{socket::Socket, steer};
 
-use super::{Event, cards::Cards, outside::Lender, programs};
+use super::{
+    BACKLOG, Event,
+    cards::Cards,
+    outside::Lender,
+    programs::{self, Requester},
+};
 use crate::{Attachment, Grant, GrantError, handover, returned};
 
 /// Interval of the checks that the steering program is still attached, which nothing reports.
@@ -57,7 +61,7 @@ struct Held {
     program: Program,
     connection: OwnedFd,
     /// A child that inherited the connection does not keep the grant.
-    process: Option<OwnedFd>,
+    process: OwnedFd,
     grant: Grant,
 }
 
@@ -97,6 +101,7 @@ impl Server {
             let awaited = self.wait()?;
             if awaited.stop {
                 self.end_claim();
+                self.tell_of_waiting();
                 let (programs, beyond) = (self.hears.outside.written(), self.hears.outside.beyond());
                 self.tell(Event::Outside { programs, beyond });
                 return self.attachment.counters();
@@ -115,7 +120,7 @@ impl Server {
                 self.answer();
             }
             if awaited.visited {
-                self.hears.outside.answer();
+                self.hears.outside.answer().into_iter().for_each(|refusal| self.tell_of(refusal));
             }
         }
     }
@@ -129,7 +134,7 @@ impl Server {
             PollFd::from_borrowed_fd(self.hears.outside.fd(), PollFlags::IN),
         ];
         let connection = held.map(|held| &held.connection);
-        let process = held.and_then(|held| held.process.as_ref());
+        let process = held.map(|held| &held.process);
         polled.extend([connection, process].into_iter().flatten().map(|fd| PollFd::new(fd, PollFlags::IN)));
         // Constant requests do not prevent the checks.
         let left = Timespec::try_from(LOOK.saturating_sub(self.looked.elapsed())).unwrap_or_default();
@@ -153,6 +158,10 @@ impl Server {
     /// The receiver may be gone.
     fn tell(&self, event: Event) {
         let _ = self.tell.send(event);
+    }
+
+    fn tell_of(&self, Refusal { program, why }: Refusal) {
+        self.tell(Event::Refused { program, why });
     }
 
     /// Announces a change, and checks the interfaces.
@@ -203,24 +212,19 @@ impl Server {
 
     fn answer(&mut self) {
         let Ok(connection) = accept_with(&self.hears.listener, SocketFlags::CLOEXEC) else { return };
-        let program = match programs::at_other_end(&connection) {
-            Ok(program) => program,
-            Err(io) => return self.tell(Event::Trouble(GrantError::Call { call: "getsockopt(SO_PEERCRED)", io })),
+        let refusal = match programs::requester(&connection) {
+            Ok(requester) => match self.granted() {
+                Ok(grant) => return self.hand_over(requester, connection, grant),
+                Err(why) => Refusal { program: requester.program, why },
+            },
+            Err(refusal) => refusal,
         };
-        match self.decide(&program) {
-            Ok(grant) => self.hand_over(program, connection, grant),
-            Err(why) => {
-                // A requester that has gone needs no answer.
-                let _ = handover::refuse(&connection, &why.to_string());
-                self.tell(Event::Refused { program, why });
-            }
-        }
+        // A requester that has gone needs no answer.
+        let _ = handover::refuse(&connection, &refusal.why.to_string());
+        self.tell_of(refusal);
     }
 
-    fn decide(&mut self, program: &Program) -> Result<Grant, Hindrance> {
-        if !programs::is_ours(program.process) {
-            return Err(Hindrance::NotOurs);
-        }
+    fn granted(&mut self) -> Result<Grant, Hindrance> {
         if let Some(Held { program: Program { process, name }, .. }) = &self.held {
             return Err(Hindrance::HeldBy { program: name.clone(), pid: *process });
         }
@@ -230,9 +234,19 @@ impl Server {
         }
     }
 
-    fn hand_over(&mut self, program: Program, connection: OwnedFd, grant: Grant) {
-        let number = i32::try_from(program.process).ok().and_then(Pid::from_raw);
-        let process = number.and_then(|number| pidfd_open(number, PidfdFlags::empty()).ok());
+    /// Tells of programs whose requests have had no answer when the launcher ends, as after it was stopped.
+    fn tell_of_waiting(&mut self) {
+        let waiting = std::iter::from_fn(|| accept_with(&self.hears.listener, SocketFlags::CLOEXEC).ok());
+        for connection in waiting.take(BACKLOG) {
+            programs::requester(&connection).err().into_iter().for_each(|refusal| self.tell_of(refusal));
+        }
+        for _ in 0..BACKLOG {
+            self.hears.outside.answer().into_iter().for_each(|refusal| self.tell_of(refusal));
+        }
+    }
+
+    fn hand_over(&mut self, requester: Requester, connection: OwnedFd, grant: Grant) {
+        let Requester { program, process } = requester;
         let handed = self.attachment.table().and_then(|table| {
             let call = |io| GrantError::Call { call: "sendmsg of a grant", io };
             handover::hand_over(&connection, &grant, table.as_fd()).map_err(call)
@@ -305,6 +319,6 @@ impl Server {
 
 /// The event for a program that could not use its grant.
 fn complained(held: &Held) -> Option<Event> {
-    let why = Hindrance::Unusable { why: handover::complaint(&held.connection)? };
+    let why = handover::complaint(&held.connection)?;
     Some(Event::Refused { program: held.program.clone(), why })
 }

@@ -35,6 +35,8 @@ fn what_keeps_programs_interfaces_and_cards_from_it_is_said_in_both_languages() 
         Hindrance::AllGone,
         Hindrance::NotOurs,
         Hindrance::HeldBy { program: "nc".into(), pid: 7 },
+        Hindrance::Unanswered { seconds: 5 },
+        Hindrance::Ended,
         Hindrance::Unusable { why: "mmap".into() },
     ] {
         is_in_both(&why, |words| words.hindrance(&why));
@@ -234,6 +236,17 @@ fn of_many_sockets_the_first_are_told_one_by_one_and_the_others_together() {
     let others =
         "  and 5 sockets more: past the kernel 15 in (150 B), 0 out (0 B); through it 0 in (0 B), 3 out (30 B)\n";
     assert!(told.contains(others), "{told}");
+}
+
+#[test]
+fn what_went_through_the_kernel_is_not_known_of_a_program_without_an_answer() {
+    let mut account = account();
+    (account.claims, account.outside) = (Vec::new(), Vec::new());
+    let known = [Hindrance::AllGone, Hindrance::Ended, Hindrance::Unanswered { seconds: 5 }].map(|why| {
+        account.refused = vec![Refusal { program: program(8), why }];
+        account.is_flat()
+    });
+    assert_eq!(known, [Some(false), None, None]);
 }
 
 #[test]

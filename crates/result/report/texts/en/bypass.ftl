@@ -49,6 +49,8 @@ bypass-stays-held = queue { $queue } of interface { $interface } is held by anot
 bypass-stays-all-gone = each interface that was bypassed is gone, or has lost wireproof's XDP program
 bypass-stays-not-ours = it is no program that this launcher started
 bypass-stays-held-by = the queues are held by { $program } (pid { $pid }); one process at a time can bypass
+bypass-stays-unanswered = it had no answer for { $seconds } s, as where wireproof bypass is stopped
+bypass-stays-ended = it ended before it was answered
 bypass-stays-unusable = it could not use the queues that it was given: { $why }
 bypass-stays-error = { $why }
 

@@ -49,6 +49,8 @@ bypass-stays-held = インターフェース { $interface } のキュー { $queu
 bypass-stays-all-gone = バイパス対象のインターフェースはすべて、なくなったか、wireproof の XDP プログラムを外されています
 bypass-stays-not-ours = この wireproof bypass が起動したプログラムではありません
 bypass-stays-held-by = キューは { $program } (pid { $pid }) が使用中です。同時にバイパスできるのは 1 プロセスだけです
+bypass-stays-unanswered = wireproof bypass の応答が { $seconds } 秒間ありませんでした(wireproof bypass が停止しているときなど)
+bypass-stays-ended = 応答を待つ間に終了しました
 bypass-stays-unusable = 割り当てられたキューを使えませんでした: { $why }
 bypass-stays-error = { $why }
 
