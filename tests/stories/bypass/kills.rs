@@ -1,11 +1,16 @@
-//! Killed programs and launchers, and two at a time.
+//! Killed and stopped programs and launchers, and two at a time.
 
-use std::{thread::sleep, time::Duration};
+use std::{fs, thread::sleep, time::Duration};
 
 use serde_json::Value;
 
 use super::{ASK, ECHO, with_lab};
-use crate::{machine::children, other_host::signal, program::WIREPROOF};
+use crate::{
+    machine::children,
+    other_host::signal,
+    program::{WIREPROOF, text},
+    waiting::soon,
+};
 
 #[test]
 fn a_launcher_that_is_killed_leaves_nothing_in_the_driver() {
@@ -50,6 +55,31 @@ s.bind((sys.argv[1], 0)); s.setblocking(False); s.connect(s.getsockname()); s.se
         assert_eq!(ask("100"), "all came back\n");
         let echo = echo.ended();
         assert_eq!((echo.out.as_str(), echo.err.as_str()), ("done\n", ""), "nothing went wrong in it");
+    });
+}
+
+/// Sends once a file is there.
+const LATE: &str = "
+import os, socket, sys, time
+print('ready', flush=True)
+while not os.path.exists(sys.argv[2]): time.sleep(0.05)
+socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'x', (sys.argv[1], 9))
+";
+
+#[test]
+fn a_program_that_a_stopped_launcher_did_not_answer_is_told_of() {
+    with_lab(|lab| {
+        let go = lab.desk.path("go");
+        let started = lab.start("a", &["--stats", "--", "python3", "-c", LATE, &lab.address("b"), text(&go)]);
+        assert_eq!(started.line, "ready\n");
+        let [program] = children(started.child.id())[..] else { panic!("one") };
+        signal(started.child.id(), "-STOP");
+        fs::write(&go, "").unwrap();
+        assert!(soon(|| fs::read_to_string(format!("/proc/{program}/stat")).unwrap().contains(") Z ")));
+        signal(started.child.id(), "-CONT");
+        let told = format!(" (pid {program}): through the kernel: it ended before it was answered\n");
+        let are_unknown = "datagrams of sockets above that stayed with the kernel are among them";
+        started.ended().fails(0, &[told.as_str(), are_unknown]);
     });
 }
 
