@@ -82,6 +82,7 @@ fn tell_in(
     references: &References,
     common: &Common,
 ) -> anyhow::Result<Exit> {
+    let run = &run.with_captures_beside();
     let assessment = verdict::assess(run, &references.known, &files.chosen());
     let zone = zone::of(run.identity.as_ref())?;
     let material = Material { zone: &zone, ..Material::of(run, &assessment) };

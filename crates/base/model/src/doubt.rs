@@ -247,4 +247,12 @@ impl Doubt {
     pub fn leaves_out(&self) -> bool {
         matches!(self, Self::MtuDisproved { .. } | Self::NoAddress { .. })
     }
+
+    /// Error that it quotes.
+    pub(crate) fn error_mut(&mut self) -> Option<&mut String> {
+        match self {
+            Self::NoSelfTest { what } | Self::Failed { what } => Some(what),
+            _ => None,
+        }
+    }
 }

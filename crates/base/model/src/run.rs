@@ -86,6 +86,17 @@ impl Run {
         let before = self.resumed.last().map_or(&self.before, |resumed| &resumed.before);
         self.after.as_ref().map_or(Vec::new(), |after| before.differences(after))
     }
+
+    /// The run with captures named as if they stood beside its plan: a report tells no folder of the person who measured.
+    pub fn with_captures_beside(&self) -> Self {
+        let mut run = Self { plan: self.plan.with_captures_beside(), ..self.clone() };
+        run.trials.iter_mut().chain(&mut run.self_tests).for_each(Trial::leave_folders);
+        let doubts = run.trials.iter_mut().flat_map(|trial| &mut trial.doubts).chain(&mut run.doubts);
+        for error in doubts.filter_map(Doubt::error_mut) {
+            *error = self.plan.without_folders(error);
+        }
+        run
+    }
 }
 
 impl FromStr for RunId {
@@ -99,6 +110,24 @@ impl FromStr for RunId {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Json as _, Measured, Mtu, PacketsResult, ProbeSpec, fixture};
+
+    #[test]
+    fn captures_are_named_without_the_folder_that_they_were_in() {
+        let plan =
+            "name = \"p\"\n[[packets]]\nduration = \"1 s\"\nstream = [{ name = \"r\", replay = \"/home/x/a.pcap\" }]";
+        let plan = Plan::parse(plan, &[]).unwrap();
+        let ProbeSpec::Packets(spec) = plan.specs().remove(0) else { panic!("planned") };
+        let result = PacketsResult { mtu: Mtu(1500), streams: vec![fixture::packet_stream(1, 1)] };
+        let trials = vec![fixture::trial(Measured::Packets { spec, result })];
+        let doubts = vec![Doubt::Failed { what: "the replay of /home/x/a.pcap: No such file".to_owned() }];
+        let beside = Run { trials, doubts, ..fixture::run(plan) }.with_captures_beside();
+        assert!(!beside.to_json().contains("/home/x"), "{}", beside.to_json());
+        assert_eq!(beside.plan.captures(), ["a.pcap"]);
+        assert!(beside.trials[0].measured.spec() == beside.plan.specs()[0], "resumed and counted by equality");
+        assert_eq!(beside.doubts, [Doubt::Failed { what: "the replay of a.pcap: No such file".to_owned() }]);
+        assert_eq!(beside.with_captures_beside(), beside);
+    }
 
     #[test]
     fn the_name_of_a_run_leads_nowhere() {

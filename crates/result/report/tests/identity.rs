@@ -140,7 +140,7 @@ fn captures_are_named_without_the_folder_that_they_were_in() {
     let plan = model::Plan::parse(plan, &[]).expect("a plan");
     let command = ["wireproof", "verify", PLAN_FILE].map(str::to_owned).to_vec();
     let run = Run { plan, command, ..fixture::run() };
-    let method = html(&run, Lang::En);
+    let method = html(&run.with_captures_beside(), Lang::En);
     let method = method.split("<h3>Repeating the run").nth(1).and_then(|rest| rest.split("</section>").next());
     let method = method.expect("the command");
     assert!(method.contains("needs these captures: a.pcap") && !method.contains("/home/x"), "{method}");

@@ -6,8 +6,9 @@ use derive_more::Display;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Item, LONGEST, Method};
+use super::{Item, LONGEST, Method, Plan};
 use crate::{
+    alike::distinct,
     frame_size::{FrameSize, MIN_FRAME},
     probe::{Direction, Engine, IpVersion, PacketsSpec, ProbeSpec},
     stream::{LARGEST_FRAME, Load, MOST_STREAMS, Rate, Sizes, Stream, WordsError, words::as_words},
@@ -144,6 +145,30 @@ impl PacketsItem {
 
     fn spec(&self, mtu: Option<Mtu>, streams: Vec<Stream>) -> PacketsSpec {
         PacketsSpec { streams, direction: self.direction, duration: self.duration, engine: self.engine, mtu }
+    }
+}
+
+impl Plan {
+    /// Names of its captures without folders, each once.
+    pub fn captures(&self) -> Vec<&str> {
+        distinct(self.written_streams().filter_map(Stream::capture))
+    }
+
+    /// The plan with its captures named without folders, as if they stood beside it.
+    pub(crate) fn with_captures_beside(&self) -> Self {
+        let mut plan = self.clone();
+        plan.packets.iter_mut().flat_map(|item| &mut item.stream).for_each(Stream::leave_folder);
+        plan
+    }
+
+    /// Words that quote paths of its captures, with their names alone.
+    pub(crate) fn without_folders(&self, words: &str) -> String {
+        self.written_streams().fold(words.to_owned(), |words, stream| stream.without_folder(&words))
+    }
+
+    /// Streams that stand in tables of their own.
+    fn written_streams(&self) -> impl Iterator<Item = &Stream> {
+        self.packets.iter().flat_map(|item| &item.stream)
     }
 }
 

@@ -110,15 +110,10 @@ impl fmt::Display for PacketsSpec {
     }
 }
 
-/// The last part of a path.
-fn file_name(path: &str) -> &str {
-    path.rsplit('/').next().unwrap_or(path)
-}
-
 fn show_stream(stream: &Stream, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-    if let Some(capture) = &stream.replay {
+    if let Some(capture) = stream.capture() {
         let at = if stream.load.rate == Rate::Captured { "" } else { "at " };
-        return write!(f, "replay of {} {at}{}", file_name(capture), stream.load);
+        return write!(f, "replay of {capture} {at}{}", stream.load);
     }
     if stream.protocol != Protocol::Udp {
         write!(f, "{} ", stream.protocol.name())?;

@@ -250,6 +250,24 @@ impl Stream {
         }
     }
 
+    /// Name of its capture, without folders.
+    pub fn capture(&self) -> Option<&str> {
+        self.replay.as_deref().map(|path| path.rsplit('/').next().unwrap_or(path))
+    }
+
+    /// Names its capture without folders.
+    pub(crate) fn leave_folder(&mut self) {
+        self.replay = self.capture().map(str::to_owned);
+    }
+
+    /// Words that quote the path of its capture, with the name alone.
+    pub(crate) fn without_folder(&self, words: &str) -> String {
+        match (&self.replay, self.capture()) {
+            (Some(path), Some(name)) => words.replace(path.as_str(), name),
+            _ => words.to_owned(),
+        }
+    }
+
     /// How many different flows it makes: as many as it says, or as many as its fields make.
     pub fn flow_count(&self) -> Result<u32, StreamError> {
         let most = u64::from(MOST_FLOWS);

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Measures, Pacing, TimeSummary,
+    Measured, Measures, Pacing, TimeSummary, Trial,
     times::{fit, pacing, pacing_fits, times},
 };
 use crate::{
@@ -15,7 +15,9 @@ use crate::{
         Checked, ENTRIES, STREAMS, Within, arrived, count, counts, each, entries, no_more_bytes, optional_packet,
         packet, rate, seconds, text, within_trial,
     },
-    probe::{Engine, PacketsSpec},
+    probe::{Engine, PacketsSpec, ProbeSpec},
+    search::{LoadedTrial, TrialResult},
+    stream::Stream,
     units::Mtu,
 };
 
@@ -26,6 +28,15 @@ pub struct PacketsResult {
     pub mtu: Mtu,
     /// Each stream of each direction, the forward ones first. Never empty.
     pub streams: Vec<PacketStream>,
+}
+
+impl Trial {
+    /// Names its captures without folders.
+    pub(crate) fn leave_folders(&mut self) {
+        if let Measured::Packets { spec, .. } = &mut self.measured {
+            spec.streams.iter_mut().for_each(Stream::leave_folder);
+        }
+    }
 }
 
 /// One stream of packets one way, counted where it left and where it arrived.
@@ -58,7 +69,7 @@ pub struct PacketsSide {
 pub struct PacketsSent {
     /// Name of the stream.
     pub stream: String,
-    /// What sent them.
+    /// Sending engine.
     pub engine: Engine,
     /// Why this engine, in English.
     pub engine_why: String,
@@ -124,7 +135,7 @@ pub struct ReceivedOn {
     pub frames: u64,
 }
 
-/// What several senders brought to one end together.
+/// Packets of several senders to one end together.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AllSenders {
     /// The endpoints that sent.
@@ -160,6 +171,16 @@ impl Measures for PacketsSpec {
         each("streams", &result.streams, check_stream)?;
         each("streams", &result.streams, |stream| fits(stream, seconds))
     }
+
+    /// The load is that of one way.
+    fn at_load(&self, result: &PacketsResult) -> Option<LoadedTrial> {
+        let from = &result.streams.first()?.from;
+        let one_way = result.streams.iter().filter(|stream| stream.from == *from);
+        let load = one_way.map(|stream| stream.sent.intended_pps).sum::<Option<f64>>()?;
+        let duration_s = self.duration.as_secs_f64();
+        let trial = TrialResult { load, duration_s, effective_s: duration_s, loss_ratio: result.loss()? };
+        Some(LoadedTrial { configuration: ProbeSpec::from(self.at_any_load()).to_string(), trial })
+    }
 }
 
 impl PacketsResult {
@@ -173,7 +194,7 @@ impl PacketsResult {
         senders.into_iter().map(of).reduce(f64::min)
     }
 
-    /// Of all frames, the share that did not come.
+    /// Share of all frames that did not come.
     fn loss(&self) -> Option<f64> {
         let sum = |count: fn(&PacketStream) -> u64| self.streams.iter().map(count).total();
         let (lost, sent) = (sum(PacketStream::lost), sum(|stream| stream.sent.frames));
@@ -230,7 +251,7 @@ impl PacketStream {
         BitRates::of(self.sent.frames, self.sent.bytes, self.sent.seconds)
     }
 
-    /// What arrived, in bit/s.
+    /// Rate that arrived, in bit/s.
     pub fn rx(&self) -> BitRates {
         BitRates::of(self.received.frames, self.received.bytes, self.seconds())
     }
@@ -318,7 +339,7 @@ fn check_stream(stream: &PacketStream) -> Checked {
     let (sent, received) = (&stream.sent, &stream.received);
     check_sent(sent).within("sent").within(way())?;
     check_received(received).within("received").within(way())?;
-    // Of a trial that was cut off, the two sides told at different moments.
+    // The two sides of a trial that was cut off told at different moments.
     if stream.cut_off || sent.frames == 0 {
         return Ok(());
     }

@@ -1,6 +1,6 @@
 //! How it was measured.
 
-use model::{ClockRelation, Plan, Run, run::Resumption};
+use model::{ClockRelation, Run, run::Resumption};
 
 use crate::{material::Material, method::list, page::Block, probes, show, texts::Texts};
 
@@ -23,28 +23,16 @@ fn repetition(run: &Run, t: &Texts) -> Block {
     let paragraph = |key: &str| Block::Paragraph(t.get(key).into());
     let mut blocks = vec![paragraph("method-command"), Block::Command(show::command(&run.command))];
     if run.command.iter().any(|word| word == PLAN_FILE) {
-        let (plan, captures) = with_captures_beside(&run.plan);
+        let captures = run.plan.captures();
         blocks.push(Block::Paragraph(t.with("method-command-plan", &[("file", &PLAN_FILE)]).into()));
         if !captures.is_empty() {
             let names = captures.join(&t.get("list-comma"));
             blocks.push(Block::Paragraph(t.with("method-command-captures", &[("names", &names)]).into()));
         }
         let summary = t.with("method-plan", &[("plan", &run.plan.name), ("file", &PLAN_FILE)]);
-        blocks.push(Block::Folded { summary, blocks: vec![Block::Command(plan.to_toml())] });
+        blocks.push(Block::Folded { summary, blocks: vec![Block::Command(run.plan.to_toml())] });
     }
     Block::section(t.get("method-command-heading"), blocks)
-}
-
-/// The plan with captures named as if they stood beside it, and these names.
-fn with_captures_beside(plan: &Plan) -> (Plan, Vec<String>) {
-    let (mut plan, mut names) = (plan.clone(), Vec::new());
-    for capture in plan.packets.iter_mut().flat_map(|item| &mut item.stream).filter_map(|it| it.replay.as_mut()) {
-        *capture = capture.rsplit('/').next().unwrap_or_default().to_owned();
-        if !names.contains(capture) {
-            names.push(capture.clone());
-        }
-    }
-    (plan, names)
 }
 
 /// When and how often the run was gone on with; `None` for one made in one go.

@@ -36,7 +36,7 @@ pub(super) fn without_load(spec: &PacketsSpec, t: &Texts) -> String {
 }
 
 fn stream_traffic(stream: &Stream, t: &Texts) -> String {
-    if let Some(capture) = &stream.replay {
+    if let Some(capture) = stream.capture() {
         return replay_traffic(capture, stream.load, t);
     }
     let protocol = (stream.protocol != Protocol::Udp).then(|| stream.protocol.name().to_owned());
@@ -49,12 +49,11 @@ fn stream_traffic(stream: &Stream, t: &Texts) -> String {
 
 /// A capture gives its frames and, unless a rate is set, their times.
 fn replay_traffic(capture: &str, load: Load, t: &Texts) -> String {
-    let file = capture.rsplit('/').next().unwrap_or(capture);
     let load = match load.rate {
         Rate::Captured => Some(t.get("packets-as-captured")),
         _ => (load != Load::default()).then(|| t.with("at-rate", &[("rate", &load)])),
     };
-    joined([t.with("packets-replay", &[("file", &file)])].into_iter().chain(load), t)
+    joined([t.with("packets-replay", &[("file", &capture)])].into_iter().chain(load), t)
 }
 
 /// A packet configuration: its traffic and direction.
