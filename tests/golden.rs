@@ -138,19 +138,32 @@ impl Said {
         assert!(!tells_of_folders(&content), "{}", file.display());
         let title = if once { name.to_owned() } else { format!("{name}, {lang}") };
         match name.rsplit_once('.').unwrap().1 {
-            "md" if lang != LANGUAGES[0] => self.add_long(&title, String::from_utf8(content).unwrap(), "\n#", whole),
-            "md" | "csv" | "toml" => self.add(&title, String::from_utf8(content).unwrap()),
-            "html" => self.add_long(&title, String::from_utf8(content).unwrap(), "<h2", whole && lang == LANGUAGES[0]),
+            "md" => {
+                let whole = whole || lang == LANGUAGES[0];
+                self.add_document(&title, String::from_utf8(content).unwrap(), "\n#", whole);
+            }
+            "csv" | "toml" => self.add(&title, String::from_utf8(content).unwrap()),
+            "html" => {
+                let whole = whole && lang == LANGUAGES[0];
+                self.add_document(&title, String::from_utf8(content).unwrap(), "<h2", whole);
+            }
             "pdf" => {
                 let source: Value = serde_json::from_slice(&content).unwrap();
                 let source = source["source"].as_str().unwrap().to_owned();
-                self.add_long(&format!("source of {title}"), source, "#heading", whole && lang == LANGUAGES[0]);
+                self.add_document(&format!("source of {title}"), source, "#heading", whole && lang == LANGUAGES[0]);
             }
             _ if name == "report.json" || name == "compare.json" => {
                 self.add_long(&title, String::from_utf8(content).unwrap(), "\n  \"", whole);
             }
             _ => self.add(&title, digest(&content)),
         }
+    }
+
+    /// A document that people read.
+    fn add_document(&mut self, name: &str, text: String, part: &str, whole: bool) {
+        let numbered = check_numbers(&text);
+        assert!(numbered > 0 || name.contains("compare"), "{name}");
+        self.add_long(name, text, part, whole);
     }
 
     /// A document that is long: whole, or a digest of each part, which begins like this.
@@ -196,6 +209,25 @@ impl Said {
         let shown: String = diff.lines().take(30).map(cut).collect();
         Some(format!("{shown}… {} lines of difference\n", diff.lines().count()))
     }
+}
+
+/// Holds tables and figures to numbers in order, those of the annex in theirs; how many there are.
+fn check_numbers(document: &str) -> usize {
+    // What the three forms have before a number.
+    let marks = ["class=\"number\">", "\n**", "#tabular(\"", "#facts(\"", "#drawing(\""];
+    let ends = |mark: &'static str| document.match_indices(mark).map(|(at, mark)| at + mark.len());
+    let mut places: Vec<usize> = marks.into_iter().flat_map(ends).collect();
+    places.sort_unstable();
+    let mut last = BTreeMap::<&str, usize>::new();
+    for named in places.into_iter().map(|place| &document[place..]) {
+        let kinds = ["Table A.", "Table ", "表A.", "表", "Figure A.", "Figure ", "図A.", "図"];
+        let Some(kind) = kinds.into_iter().find(|kind| named.starts_with(kind)) else { continue };
+        let number: String = named[kind.len()..].chars().take_while(char::is_ascii_digit).collect();
+        let last = last.entry(kind).or_default();
+        *last += 1;
+        assert_eq!(number, last.to_string(), "{}", named.chars().take(80).collect::<String>());
+    }
+    last.into_values().sum()
 }
 
 /// Whether it names a folder of the person who measured.

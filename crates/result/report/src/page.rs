@@ -3,6 +3,8 @@
 //! Every word in it is already in the reader's language, every figure already has its unit. Whoever shows a page decides
 //! about looks alone, and leaves nothing out.
 
+use std::fmt;
+
 pub(crate) use model::PhotoKind;
 use model::Verdict;
 
@@ -70,7 +72,7 @@ pub(crate) enum Block {
     /// Terms with their meanings.
     Terms(Vec<(String, Text)>),
     /// Label and value, two columns, numbered like a table. Rows without a value are left out.
-    Facts { number: u32, caption: String, rows: Vec<(String, Text)> },
+    Facts { number: Number, caption: String, rows: Vec<(String, Text)> },
     /// A numbered figure.
     Figure(Figure),
     /// Text to be typed: shown as it is, never hyphenated.
@@ -118,11 +120,20 @@ pub(crate) enum Span {
     Link { to: String, words: String },
 }
 
+/// Number of a table or a figure.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Number {
+    /// Whether it is folded away, which is in the annex on paper.
+    pub(crate) in_annex: bool,
+    /// Counts from 1 within the page or the annex; 0 as long as the page is not [numbered](Page::numbered).
+    pub(crate) place: u32,
+}
+
 /// A table with a head.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Table {
-    /// Counts from 1 within the page, facts among them; 0 as long as the page is not [numbered](Page::numbered).
-    pub(crate) number: u32,
+    /// Facts count among the tables; see [`Page::numbered`].
+    pub(crate) number: Number,
     pub(crate) caption: String,
     pub(crate) columns: Vec<Column>,
     /// Each as long as `columns`. The first cell names its row.
@@ -150,8 +161,8 @@ pub(crate) enum ColumnKind {
 /// A drawing with its words.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Figure {
-    /// Counts from 1 within the page; 0 as long as the page is not [numbered](Page::numbered).
-    pub(crate) number: u32,
+    /// See [`Page::numbered`].
+    pub(crate) number: Number,
     pub(crate) caption: String,
     /// How to read it, or its data.
     pub(crate) note: String,
@@ -213,33 +224,43 @@ impl LegendEntry {
 }
 
 impl Page {
-    /// With numbers for its figures and its tables, in the order in which it has them: so every form has the same ones,
-    /// wherever it puts what is folded.
+    /// With numbers for its figures and its tables, in the order in which it has them. What is folded has a series of its own: so every
+    /// form has the same numbers, in order, although paper has that in an annex.
     pub(crate) fn numbered(mut self) -> Self {
-        number(&mut self.blocks, &mut Numbers::default());
+        number(&mut self.blocks, false, &mut Numbers::default());
         self
     }
 }
 
-/// The last number given to each kind.
+/// The last numbers given to each kind.
 #[derive(Default)]
 struct Numbers {
-    figures: u32,
-    tables: u32,
+    figures: Last,
+    tables: Last,
 }
 
-fn number(blocks: &mut [Block], numbers: &mut Numbers) {
+/// The last place given on the page, and the last one in the annex.
+#[derive(Default)]
+struct Last {
+    page: u32,
+    annex: u32,
+}
+
+impl Last {
+    fn next(&mut self, in_annex: bool) -> Number {
+        let last = if in_annex { &mut self.annex } else { &mut self.page };
+        *last += 1;
+        Number { in_annex, place: *last }
+    }
+}
+
+fn number(blocks: &mut [Block], in_annex: bool, numbers: &mut Numbers) {
     for block in blocks {
         match block {
-            Block::Section(Section { blocks, .. }) | Block::Folded { blocks, .. } => number(blocks, numbers),
-            Block::Table(Table { number, .. }) | Block::Facts { number, .. } => {
-                numbers.tables += 1;
-                *number = numbers.tables;
-            }
-            Block::Figure(figure) => {
-                numbers.figures += 1;
-                figure.number = numbers.figures;
-            }
+            Block::Section(Section { blocks, .. }) => number(blocks, in_annex, numbers),
+            Block::Folded { blocks, .. } => number(blocks, true, numbers),
+            Block::Table(Table { number, .. }) | Block::Facts { number, .. } => *number = numbers.tables.next(in_annex),
+            Block::Figure(figure) => figure.number = numbers.figures.next(in_annex),
             Block::Verdict { .. }
             | Block::Notice { .. }
             | Block::Paragraph(_)
@@ -251,13 +272,20 @@ fn number(blocks: &mut [Block], numbers: &mut Numbers) {
     }
 }
 
+impl fmt::Display for Number {
+    /// Like `3`, and `A.3` in the annex.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}{}", if self.in_annex { "A." } else { "" }, self.place)
+    }
+}
+
 impl Block {
     pub(crate) fn table(caption: impl Into<String>, columns: Vec<Column>, rows: Vec<Vec<Text>>) -> Self {
-        Self::Table(Table { number: 0, caption: caption.into(), columns, rows })
+        Self::Table(Table { number: Number::default(), caption: caption.into(), columns, rows })
     }
 
     pub(crate) fn facts(caption: impl Into<String>, rows: Vec<(String, Text)>) -> Self {
-        Self::Facts { number: 0, caption: caption.into(), rows }
+        Self::Facts { number: Number::default(), caption: caption.into(), rows }
     }
 
     pub(crate) fn section(title: impl Into<String>, blocks: Vec<Self>) -> Self {

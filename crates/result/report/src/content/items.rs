@@ -6,7 +6,7 @@ use crate::{
     doubts::ranges,
     material::Material,
     outcome,
-    page::{Block, Column, Drawing, Figure, Span, Text},
+    page::{Block, Column, Drawing, Figure, Number, Span, Text},
     probes::{self, MainFigure},
     show,
     texts::Texts,
@@ -153,7 +153,7 @@ fn photos_of(run: &Run, item: &ManualItem, number: u32, t: &Texts) -> Vec<Block>
 
 fn figure(photo: &Photo, item: &ManualItem, number: u32, t: &Texts) -> Figure {
     Figure {
-        number: 0,
+        number: Number::default(),
         caption: t.with("photo-caption", &[("number", &number), ("what", &item.what)]),
         note: t.with("photo-note", &[("name", &photo.name)]),
         description: t.with("photo-description", &[("what", &item.what)]),

@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 
 use super::{axis::Axis, marks::one};
-use crate::page::{Drawing, Figure, LegendEntry, Line, Panel};
+use crate::page::{Drawing, Figure, LegendEntry, Line, Number, Panel};
 
 /// More lines than this in one drawing cannot be followed.
 const FEW: usize = 6;
@@ -60,7 +60,8 @@ impl Chart {
             let (width, height) = (WHOLE.width as u32, WHOLE.height as u32);
             (Drawing::Svg { width, height, content }, self.legend.clone())
         };
-        Figure { number: 0, caption: self.title, note: self.note, description: self.description, drawing, legend }
+        let Self { title: caption, note, description, .. } = self;
+        Figure { number: Number::default(), caption, note, description, drawing, legend }
     }
 
     /// The series of one style, and those of others' figures.

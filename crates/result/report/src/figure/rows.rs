@@ -8,7 +8,7 @@ use super::{
     axis::Axis,
     marks::{STYLES, marker, one},
 };
-use crate::page::{Drawing, Figure, LegendEntry};
+use crate::page::{Drawing, Figure, LegendEntry, Number};
 
 /// In SVG units; the page scales them.
 const WIDTH: f64 = 640.0;
@@ -93,7 +93,7 @@ impl Rows {
         let content = html! { (self.axis(bottom)) @for row in &drawn { (row) } };
         let descriptions = rows.iter().map(|row| row.description.as_str()).filter(|words| !words.is_empty());
         Figure {
-            number: 0,
+            number: Number::default(),
             caption: self.title.clone(),
             note: self.note.clone(),
             description: descriptions.collect::<Vec<_>>().join("; "),

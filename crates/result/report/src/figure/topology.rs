@@ -5,7 +5,7 @@ use model::{Dut, Endpoint, Gateway, Run, alike::distinct, trial::PathDevice};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
-    page::{Drawing, Figure},
+    page::{Drawing, Figure, Number},
     texts::Texts,
 };
 
@@ -48,7 +48,7 @@ pub(crate) fn topology(run: &Run, devices: &[&PathDevice], t: &Texts) -> Figure 
     let (link, meaning) = (t.get(&format!("link-{layout}")), t.get(&format!("link-{layout}-meaning")));
     let words: Vec<String> = drawn.all().map(End::words).chain([format!("{link}: {meaning}")]).collect();
     Figure {
-        number: 0,
+        number: Number::default(),
         caption: t.get("topology-caption"),
         note: meaning,
         description: words.join("; "),

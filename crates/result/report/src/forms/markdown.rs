@@ -7,7 +7,7 @@ use crate::{
     content,
     lang::Lang,
     material::Material,
-    page::{Block, ColumnKind, Figure, Issuer, Item, Page, Section, Span, Table, Text},
+    page::{Block, ColumnKind, Figure, Issuer, Item, Number, Page, Section, Span, Table, Text},
     texts::Texts,
 };
 
@@ -106,7 +106,7 @@ impl Markdown<'_> {
         self.add([row(&head), row(&rule)].into_iter().chain(rows).collect::<Vec<_>>().join("\n"));
     }
 
-    fn facts(&mut self, number: u32, caption: &str, rows: &[(String, Text)]) {
+    fn facts(&mut self, number: Number, caption: &str, rows: &[(String, Text)]) {
         let number = numbers::table(number, self.t);
         self.add(format!("**{number}** {}", escaped(caption)));
         let kept = rows.iter().filter(|(_, value)| !value.is_empty());

@@ -1,13 +1,13 @@
 //! Numbers of figures and tables in words.
 
-use crate::texts::Texts;
+use crate::{page::Number, texts::Texts};
 
-/// Like `Figure 3`.
-pub(super) fn figure(number: u32, t: &Texts) -> String {
+/// Like `Figure 3` or `Figure A.3`.
+pub(super) fn figure(number: Number, t: &Texts) -> String {
     t.with("figure-number", &[("number", &number)])
 }
 
-/// Like `Table 3`.
-pub(super) fn table(number: u32, t: &Texts) -> String {
+/// Like `Table 3` or `Table A.3`.
+pub(super) fn table(number: Number, t: &Texts) -> String {
     t.with("table-number", &[("number", &number)])
 }

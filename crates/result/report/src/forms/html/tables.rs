@@ -5,7 +5,7 @@ use maud::{Markup, html};
 use super::spans::{line, text};
 use crate::{
     forms::numbers,
-    page::{ColumnKind, Table, Text},
+    page::{ColumnKind, Number, Table, Text},
     texts::Texts,
 };
 
@@ -46,7 +46,7 @@ fn row(cells: &[Text], classes: &[Option<&str>], t: &Texts) -> Markup {
 }
 
 /// Two columns without a head; rows without a value are left out.
-pub(super) fn facts(number: u32, words: &str, rows: &[(String, Text)], t: &Texts) -> Markup {
+pub(super) fn facts(number: Number, words: &str, rows: &[(String, Text)], t: &Texts) -> Markup {
     html! {
         div.scroll role="region" aria-label=(words) tabindex="0" {
             table.facts {
@@ -61,6 +61,6 @@ pub(super) fn facts(number: u32, words: &str, rows: &[(String, Text)], t: &Texts
     }
 }
 
-fn caption(number: u32, words: &str, t: &Texts) -> Markup {
+fn caption(number: Number, words: &str, t: &Texts) -> Markup {
     html! { caption { span { b.number { (numbers::table(number, t)) } " " (words) } } }
 }

@@ -161,10 +161,11 @@ fn is_wide(c: char) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::page::Number;
 
     fn table(columns: usize, cell: &str) -> Table {
         let row = vec![Text::from(cell); columns];
-        Table { number: 0, caption: String::new(), columns: vec![Column::figures("p50"); columns], rows: vec![row] }
+        Table { number: Number::default(), caption: String::new(), columns: vec![Column::figures("p50"); columns], rows: vec![row] }
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     forms::numbers,
-    page::{Column, ColumnKind, Span, Table, Text},
+    page::{Column, ColumnKind, Number, Span, Table, Text},
     texts::Texts,
 };
 
@@ -48,7 +48,7 @@ fn side(column: &Column) -> &'static str {
 }
 
 /// Rows without a value are left out. Two that are short share a line.
-pub(super) fn facts(number: u32, caption: &str, rows: &[(String, Text)], t: &Texts) -> String {
+pub(super) fn facts(number: Number, caption: &str, rows: &[(String, Text)], t: &Texts) -> String {
     let is_short = |(label, value): &&(String, Text)| columns::wide(label) + columns::wide(&value.plain()) <= SHORT;
     let mut left: Vec<&(String, Text)> = rows.iter().filter(|(_, value)| !value.is_empty()).rev().collect();
     let mut rows = String::new();

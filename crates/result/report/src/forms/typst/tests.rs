@@ -1,7 +1,7 @@
 use model::Verdict;
 
 use super::*;
-use crate::page::{Column, Item, Section, Table};
+use crate::page::{Column, Item, Number, Section, Table};
 
 fn page(blocks: Vec<Block>) -> Page {
     Page {
@@ -70,7 +70,8 @@ fn words_keep_their_kinds_and_lines_break_after_the_parts_of_a_name() {
 #[test]
 fn a_table_has_a_width_and_a_side_for_each_column() {
     let columns = vec![Column::words("名前"), Column::figures("µs")];
-    let table = Table { number: 12, caption: "表".to_owned(), columns, rows: vec![vec!["a".into(), "1.5".into()]] };
+    let number = Number { in_annex: false, place: 12 };
+    let table = Table { number, caption: "表".to_owned(), columns, rows: vec![vec!["a".into(), "1.5".into()]] };
     let said = said(vec![Block::Table(table)]);
     assert!(
         said.contains(r#"#tabular("表12", "表", "#)
