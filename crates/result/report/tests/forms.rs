@@ -4,6 +4,7 @@ mod fixture;
 
 use std::collections::BTreeMap;
 
+use model::Run;
 use wireproof_report::{self as report, Lang, Material};
 
 fn table(text: &str) -> Vec<BTreeMap<String, String>> {
@@ -87,6 +88,27 @@ fn tables_in_markdown_keep_their_columns() {
             columns = line.starts_with('|').then_some(bars);
         }
     }
+}
+
+#[test]
+fn equal_settings_of_the_ends_stand_once_and_different_ones_side_by_side() {
+    let mut run = fixture::run();
+    let markdown = |run: &Run| report::markdown(&Material::of(run, &fixture::assessed(run, &[])), Lang::En);
+    let [equal, congestion] =
+        ["Kernel settings of the endpoints: the same for a, b", "| net.ipv4.tcp\\_congestion\\_control | "];
+    let alike = markdown(&run);
+    assert_eq!((alike.matches(equal).count(), alike.matches(congestion).count()), (1, 1));
+    assert!(alike.contains(&format!("{congestion}cubic |\n")), "{alike}");
+    for environment in [&mut run.before, run.after.as_mut().expect("read again")] {
+        let sysctls = &mut environment.endpoints[1].sysctls;
+        sysctls.insert("net.ipv4.tcp_congestion_control".to_owned(), "bbr".to_owned());
+        sysctls.insert("net.ipv4.tcp_timestamps".to_owned(), "1".to_owned());
+    }
+    let unlike = markdown(&run);
+    for said in ["| Item | a | b |", &format!("{congestion}cubic | bbr |"), "| net.ipv4.tcp\\_timestamps | – | 1 |"] {
+        assert!(unlike.contains(said), "{said}: {unlike}");
+    }
+    assert!(!unlike.contains(equal));
 }
 
 #[test]

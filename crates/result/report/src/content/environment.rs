@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     Environment, Reading, Run,
+    alike::distinct,
     card::PcieLink,
     card::Readings,
     environment::{EndpointFacts, HostFacts, InterfaceFacts},
@@ -20,14 +21,17 @@ use crate::{
 pub(super) fn environment(run: &Run, t: &Texts) -> Block {
     let Environment { hosts, endpoints, .. } = &run.before;
     let mut blocks = stability(run, t);
-    blocks.extend(hosts.iter().flat_map(|host| machine(host, t)));
+    blocks.extend(hosts.iter().map(|host| machine(host, t)));
+    let of_hosts = |list: fn(&HostFacts) -> &Settings| -> Vec<Named<'_>> {
+        hosts.iter().map(|host| (host.hostname.as_str(), list(host))).collect()
+    };
+    blocks.extend(settings(t.get("settings-caption"), &of_hosts(|host| &host.sysctls), t));
+    blocks.extend(settings(t.get("mitigations-caption"), &of_hosts(|host| &host.mitigations), t));
     blocks.push(interfaces(endpoints, t));
     blocks.extend(cards(endpoints, t));
     blocks.extend(readings(run, t));
-    blocks.extend(endpoints.iter().filter_map(|endpoint| {
-        let caption = t.with("settings-endpoint-caption", &[("name", &endpoint.endpoint)]);
-        settings(caption, &endpoint.sysctls)
-    }));
+    let of_ends: Vec<Named<'_>> = endpoints.iter().map(|end| (end.endpoint.as_str(), &end.sysctls)).collect();
+    blocks.extend(settings(t.get("settings-endpoints-caption"), &of_ends, t));
     Block::section(t.get("environment-heading"), blocks)
 }
 
@@ -46,7 +50,7 @@ fn stability(run: &Run, t: &Texts) -> Vec<Block> {
     ]
 }
 
-fn machine(host: &HostFacts, t: &Texts) -> Vec<Block> {
+fn machine(host: &HostFacts, t: &Texts) -> Block {
     let fact = |key: &str, value: &str| (t.get(key), Text::from(value));
     let read = |key: &str, value: &Reading<String>| fact(key, &show::reading(value, t, String::clone));
     let or_none = |text: &str| if text.is_empty() { t.get("none") } else { text.to_owned() };
@@ -70,10 +74,7 @@ fn machine(host: &HostFacts, t: &Texts) -> Vec<Block> {
         fact("fact-services", &host.services.join(", ")),
         (t.get("label-program"), host.wireproof.as_str().into()),
     ];
-    let caption = t.with("environment-caption", &[("host", &host.hostname)]);
-    let lists =
-        [settings(t.get("settings-caption"), &host.sysctls), settings(t.get("mitigations-caption"), &host.mitigations)];
-    [Block::facts(caption, facts)].into_iter().chain(lists.into_iter().flatten()).collect()
+    Block::facts(t.with("environment-caption", &[("host", &host.hostname)]), facts)
 }
 
 /// An interface, with the end that it is at.
@@ -167,11 +168,32 @@ fn seen((end, interface): &Row<'_>, run: &Run, words: &dyn Fn(&InterfaceFacts, &
     said(&texts.join(" → "))
 }
 
-/// Long lists, folded away until the reader wants them; nothing for an empty one.
-fn settings(caption: String, settings: &BTreeMap<String, String>) -> Option<Block> {
-    if settings.is_empty() {
-        return None;
+/// Names of settings with their values.
+type Settings = BTreeMap<String, String>;
+
+/// Name of a machine or an endpoint, and its settings.
+type Named<'r> = (&'r str, &'r Settings);
+
+/// Long lists, folded away until the reader wants them: what differs side by side, all else once. Nothing where all are empty.
+fn settings(caption: String, all: &[Named<'_>], t: &Texts) -> Option<Block> {
+    let (_, first) = all.first()?;
+    let keys: BTreeSet<&String> = all.iter().flat_map(|(_, settings)| settings.keys()).collect();
+    let is_same = |key: &&String| all.iter().all(|(_, settings)| settings.get(*key) == first.get(*key));
+    let (same, different): (Vec<&String>, Vec<&String>) = keys.into_iter().partition(is_same);
+    let mut blocks = Vec::new();
+    if !different.is_empty() {
+        let names = Columns::new().words(t.get("col-item"), |key: &&String| (*key).clone());
+        let columns = all.iter().fold(names, |columns, (name, settings)| {
+            columns.long(*name, move |key| said(settings.get(*key).map_or("", String::as_str)))
+        });
+        blocks.push(columns.table(t.with("settings-different", &[("what", &caption)]), &different));
     }
-    let rows = settings.iter().map(|(key, value)| (key.clone(), value.as_str().into())).collect();
-    Some(Block::Folded { summary: caption.clone(), blocks: vec![Block::facts(caption, rows)] })
+    if !same.is_empty() {
+        let names = distinct(all.iter().map(|(name, _)| *name)).join(&t.get("list-comma"));
+        let of_all = || t.with("settings-same", &[("what", &caption), ("names", &names)]);
+        let caption = if all.len() > 1 { of_all() } else { caption.clone() };
+        let row = |key: &String| Some((key.clone(), first.get(key)?.as_str().into()));
+        blocks.push(Block::facts(caption, same.into_iter().filter_map(row).collect()));
+    }
+    (!blocks.is_empty()).then_some(Block::Folded { summary: caption, blocks })
 }
