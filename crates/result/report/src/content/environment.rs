@@ -103,11 +103,11 @@ fn interfaces(endpoints: &[EndpointFacts], t: &Texts) -> Block {
         .table(t.get("endpoint-facts-caption"), &rows(endpoints).collect::<Vec<_>>())
 }
 
-/// What is known of cards and their drivers, and of a bus that is too narrow for them; nothing where all interfaces are virtual
-/// and say nothing.
+/// What is known of cards and their drivers, and of a bus that is too narrow for them; nothing where all interfaces are virtual: these
+/// have at most the version of a driver.
 fn cards(endpoints: &[EndpointFacts], t: &Texts) -> Vec<Block> {
     let says = |(_, it): &Row<'_>| {
-        it.pcie.is_some() || [&it.driver_version, &it.firmware_version, &it.bus].iter().any(|text| !text.is_empty())
+        it.pcie.is_some() || it.card.is_some() || !it.firmware_version.is_empty() || !it.bus.is_empty()
     };
     let rows: Vec<Row<'_>> = rows(endpoints).filter(says).collect();
     if rows.is_empty() {
