@@ -50,10 +50,10 @@ fn set(identity: &mut Identity, key: &str, value: &str) -> Result<(), Words> {
     if Identity::KEYS.contains(&name.as_str()) {
         return identity.set(&name, value).map_err(|error| Words(format!("--meta {error}")));
     }
-    let meant = nearest(&name, Identity::KEYS).map(|meant| format!("did you mean {meant}? ")).unwrap_or_default();
+    let meant = nearest(&name, Identity::KEYS).map_or(".".to_owned(), |meant| format!("; did you mean {meant}?"));
     let all = Identity::KEYS.join(", ");
     Err(Words(format!(
-        "--meta {key}=…: there is no entry \"{key}\" with a text for a value; {meant}There are {all}; tables like [[device]] stand in \
+        "--meta {key}=…: there is no entry \"{key}\" with a text for a value{meant} There are {all}; tables like [[device]] stand in \
          a file (\"wireproof report --meta-template\")"
     )))
 }
@@ -246,6 +246,8 @@ mod tests {
         let error = |entry: &str| with_meta(&[entry]).unwrap_err();
         assert!(error("conclusoin=x").contains("no entry \"conclusoin\""), "{}", error("conclusoin=x"));
         assert!(error("conclusoin=x").contains("did you mean conclusion?"), "{}", error("conclusoin=x"));
+        assert!(error("conclusoin=x").contains("? There are title, "), "{}", error("conclusoin=x"));
+        assert!(error("zzz=x").contains("a text for a value. There are title, "), "{}", error("zzz=x"));
         assert!(error("item=x").contains("stand in a file"), "{}", error("item=x"));
         assert!(error("title=").contains("title: write one line"), "{}", error("title="));
         assert!(error("date=soon").contains("write it like 2026-11-21"), "{}", error("date=soon"));
