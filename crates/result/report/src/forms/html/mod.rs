@@ -139,6 +139,21 @@ mod tests {
     use super::*;
 
     #[test]
+    fn prose_and_captions_are_as_wide_as_tables() {
+        let rules: Vec<&str> = STYLE.lines().filter(|line| line.contains("max-width: ")).collect();
+        let (of_page, others): (Vec<&str>, Vec<&str>) =
+            rules.into_iter().partition(|rule| rule.contains("var(--width)"));
+        assert_eq!(
+            (of_page.len(), STYLE.matches("76rem").count()),
+            (2, 1),
+            "page and captions have one width: {of_page:?}"
+        );
+        let of_drawings = ["figure > svg", ".issuer img", ".blank", "body { padding: 0 6mm", "@media screen"];
+        let is_of_drawing = |rule: &&str| of_drawings.iter().any(|start| rule.trim().starts_with(start));
+        assert!(others.iter().all(is_of_drawing), "{others:?}");
+    }
+
+    #[test]
     fn no_words_end_the_style_sheet() {
         assert_eq!(quoted("a \"b\" </style>"), "\"a \\22 b\\22  \\3c /style>\"");
     }

@@ -1,6 +1,7 @@
 //! Tables that scroll in their own box, also by keyboard.
 
 use maud::{Markup, html};
+use unicode_width::UnicodeWidthStr;
 
 use super::spans::{line, text};
 use crate::{
@@ -9,8 +10,11 @@ use crate::{
     texts::Texts,
 };
 
+/// Characters that fit the least width of `.long` in `style.css`.
+const LINE: usize = 24;
+
 pub(super) fn table(table: &Table, t: &Texts) -> Markup {
-    let classes: Vec<_> = table.columns.iter().map(|column| class(column.kind)).collect();
+    let classes: Vec<_> = (0..table.columns.len()).map(|column| class(table, column)).collect();
     html! {
         div.scroll role="region" aria-label=(table.caption) tabindex="0" {
             table {
@@ -24,9 +28,12 @@ pub(super) fn table(table: &Table, t: &Texts) -> Markup {
     }
 }
 
-fn class(kind: ColumnKind) -> Option<&'static str> {
-    match kind {
+/// Sentences have a column of a least width, unless all are so short that it would stand empty.
+fn class(table: &Table, column: usize) -> Option<&'static str> {
+    let is_short = |row: &Vec<Text>| row[column].plain().width() <= LINE;
+    match table.columns[column].kind {
         ColumnKind::Words => None,
+        ColumnKind::Long if table.rows.iter().all(is_short) => None,
         ColumnKind::Long => Some("long"),
         ColumnKind::Figures => Some("n"),
     }
@@ -63,4 +70,22 @@ pub(super) fn facts(number: Number, words: &str, rows: &[(String, Text)], t: &Te
 
 fn caption(number: Number, words: &str, t: &Texts) -> Markup {
     html! { caption { span { b.number { (numbers::table(number, t)) } " " (words) } } }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::page::Column;
+
+    #[test]
+    fn a_column_is_as_wide_as_its_text() {
+        let class = |cells: [&str; 2]| {
+            let rows = cells.map(|cell| vec![Text::from(cell)]).to_vec();
+            let columns = vec![Column::long("Advice")];
+            class(&Table { number: Number::default(), caption: String::new(), columns, rows }, 0)
+        };
+        assert_eq!(class(["–", "10GBASE-T"]), None);
+        assert_eq!(class(["–", "Repeat it without the other load."]), Some("long"));
+        assert_eq!(class(["十分な回数だけ測定", "–"]), None);
+    }
 }

@@ -160,12 +160,19 @@ fn is_wide(c: char) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::page::Number;
 
     fn table(columns: usize, cell: &str) -> Table {
         let row = vec![Text::from(cell); columns];
-        Table { number: Number::default(), caption: String::new(), columns: vec![Column::figures("p50"); columns], rows: vec![row] }
+        Table {
+            number: Number::default(),
+            caption: String::new(),
+            columns: vec![Column::figures("p50"); columns],
+            rows: vec![row],
+        }
     }
 
     #[test]
@@ -186,6 +193,31 @@ mod tests {
         assert!((widths.iter().sum::<f64>() - PORTRAIT).abs() < 0.1);
         assert!(widths[1..].iter().all(|width| *width >= wide("1234.56") * size), "{widths:?}");
         assert!(widths[0] > widths[1]);
+    }
+
+    /// A head and three cells.
+    fn column() -> impl Strategy<Value = (Column, Vec<String>)> {
+        let words = || "([a-z0-9/-]{1,12}|[ぁ-んァ-ヺ一-龠]{1,12})( [a-z]{1,9}){0,6}";
+        let kind = prop_oneof![Just(ColumnKind::Words), Just(ColumnKind::Long), Just(ColumnKind::Figures)];
+        let column = |(kind, head, cells)| (Column { head, kind }, cells);
+        (kind, words(), prop::collection::vec(words(), 3)).prop_map(column)
+    }
+
+    proptest! {
+        #[test]
+        fn no_column_has_room_to_spare_while_another_wraps(columns in prop::collection::vec(column(), 2..12)) {
+            let (heads, cells): (Vec<Column>, Vec<Vec<String>>) = columns.into_iter().unzip();
+            let row = |row: usize| cells.iter().map(|cells| cells[row].as_str().into()).collect();
+            let rows = (0..3).map(row).collect();
+            let table = Table { number: Number::default(), caption: String::new(), columns: heads, rows };
+            let Setting { size, widths, .. } = setting(&table);
+            let room = |words: f64| words.max(2.0 * NARROW) * size + INSET;
+            let longest = |column: &Vec<String>| column.iter().map(|cell| wide(cell)).fold(0.0, f64::max);
+            let wraps = cells.iter().zip(&widths).any(|(cells, width)| room(longest(cells)) > *width + 0.1);
+            let text = cells.iter().zip(&table.columns).map(|(cells, column)| longest(cells).max(wide(&column.head)));
+            let has_spare = text.zip(&widths).any(|(text, width)| *width > 2.5 * room(text));
+            prop_assert!(!(wraps && has_spare), "{widths:?} {table:?}");
+        }
     }
 
     #[test]
