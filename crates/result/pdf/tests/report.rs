@@ -15,7 +15,7 @@ use std::{
 
 use model::{LimitOutcome, NamedFile, Run, Typeset};
 use report::{Lang, Material};
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempDir};
 use wireproof_pdf::{pdf, without_glyph};
 
 const LANGS: [Lang; 2] = [Lang::En, Lang::Ja];
@@ -100,12 +100,54 @@ fn sheets(pdf: &[u8]) -> u32 {
     info.lines().find_map(|line| line.strip_prefix("Pages:")).unwrap().trim().parse().unwrap()
 }
 
+/// A sheet as it is seen, a row for each millimetre.
+struct Sheet {
+    is_turned: bool,
+    /// Rows between header and footer: whether something is printed there.
+    rows: Vec<bool>,
+}
+
+impl Sheet {
+    /// From a picture with a point for each millimetre (PGM).
+    fn of(picture: &[u8]) -> Self {
+        let parts: Vec<&[u8]> = picture.splitn(5, u8::is_ascii_whitespace).collect();
+        let [_, width, height, _, points] = parts[..] else { panic!("a PGM has five parts") };
+        let [width, height] = [width, height].map(|size| str::from_utf8(size).unwrap().parse::<usize>().unwrap());
+        let rows: Vec<bool> = points.chunks(width).map(|row| row.iter().any(|grey| *grey < 225)).collect();
+        // The margins of `report.typ`.
+        Self { is_turned: width > height, rows: rows[20..height - 18].to_vec() }
+    }
+
+    /// The share of its height that is empty in one piece.
+    fn hole(&self) -> f64 {
+        let longest = self.rows.split(|is_printed| *is_printed).map(<[bool]>::len).max();
+        longest.unwrap_or_default() as f64 / self.rows.len() as f64
+    }
+}
+
+/// Sheets with a great hole. The cover has a break after it, as a turned sheet has before and after it, and the document ends somewhere.
+fn with_holes(pdf: &[u8]) -> Vec<String> {
+    let folder = TempDir::new().unwrap();
+    let [file, pictures] = ["report.pdf", "sheet"].map(|name| folder.path().join(name));
+    fs::write(&file, pdf).unwrap();
+    let done = Command::new("pdftoppm").args(["-gray", "-r", "25.4"]).args([&file, &pictures]).status().unwrap();
+    assert!(done.success());
+    fs::remove_file(file).unwrap();
+    let mut pictures: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    pictures.sort();
+    let sheets: Vec<Sheet> = pictures.iter().map(|picture| Sheet::of(&fs::read(picture).unwrap())).collect();
+    let goes_on = |two: &&[Sheet]| two[0].is_turned == two[1].is_turned;
+    let inner = (2..).zip(sheets.windows(2).skip(1)).filter(|(_, two)| goes_on(two));
+    let holes = inner.map(|(number, two)| (number, two[0].hole())).filter(|(_, hole)| *hole > 0.45);
+    holes.map(|(number, hole)| format!("{:.0} % of sheet {number}", 100.0 * hole)).collect()
+}
+
 #[test]
-fn documents_of_common_plans_are_short_on_either_paper() {
+fn documents_of_common_plans_are_short_and_without_holes_on_either_paper() {
     const A4: &str = "paper: \"a4\"";
     let quick = include_str!("../../../../plans/quick.toml");
     let certify = include_str!("../../../../plans/certify.toml");
-    let mut long = Vec::new();
+    let mut wrong = Vec::new();
     for (plan, most) in [(quick, 10), (certify, 25)] {
         let (run, outcomes) = fixture::run_of_plan(plan);
         for lang in LANGS {
@@ -113,13 +155,15 @@ fn documents_of_common_plans_are_short_on_either_paper() {
             assert!(a4.source.contains(A4));
             let letter = Typeset { source: a4.source.replace(A4, "paper: \"us-letter\""), files: a4.files.clone() };
             for (paper, document) in [("A4", a4), ("Letter", letter)] {
-                let sheets = sheets(&pdf(document).unwrap());
-                println!("{}, {lang}, {paper}: {sheets} sheets", run.plan.name);
-                long.extend((sheets > most).then(|| format!("{}, {lang}, {paper}: {sheets} sheets", run.plan.name)));
+                let pdf = pdf(document).unwrap();
+                let (sheets, holes) = (sheets(&pdf), with_holes(&pdf));
+                let said = format!("{}, {lang}, {paper}: {sheets} sheets, holes {holes:?}", run.plan.name);
+                println!("{said}");
+                wrong.extend((sheets > most || !holes.is_empty()).then_some(said));
             }
         }
     }
-    assert!(long.is_empty(), "{long:#?}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
 #[test]
@@ -164,11 +208,12 @@ fn an_unknown_character_costs_no_report() {
 }
 
 #[test]
-fn every_run_gives_a_report_and_the_same_run_the_same_bytes() {
+fn every_run_gives_a_report_without_holes_and_the_same_run_the_same_bytes() {
     for (run, outcomes) in runs() {
         let once = set(&run, &outcomes, Lang::En);
         assert!(once.len() < 2_000_000, "{} bytes", once.len());
         assert!(once == set(&run, &outcomes, Lang::En), "the same run came out differently");
+        assert_eq!(with_holes(&once), Vec::<String>::new(), "{} trials", run.trials.len());
     }
 }
 
