@@ -39,6 +39,7 @@ pub mod probe;
 pub mod reading;
 pub mod reference;
 pub mod run;
+pub mod search;
 pub mod stream;
 mod toml_text;
 mod total;

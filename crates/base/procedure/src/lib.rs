@@ -8,6 +8,7 @@
 mod course;
 mod ladder;
 mod left_out;
+pub mod search;
 mod steps;
 #[cfg(test)]
 mod tests;

@@ -1,0 +1,110 @@
+//! Searches for the highest load that meets a goal, in the terms of RFC 9971 (MLRsearch).
+//!
+//! A load is a number: in one unit, and for one interface or for all of them together, throughout a search.
+
+mod goal;
+mod planned;
+mod ratio;
+mod recorded;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+
+pub use goal::{Goal, GoalError, check_goals, parse_goals};
+pub use planned::{PlannedSearch, SearchMethod, least_load};
+pub use ratio::{Ratio, RatioError};
+pub use recorded::{TrialsError, parse_trials};
+
+use crate::choice::choice;
+
+/// A trial, as far as a search assesses it (RFC 9971: Trial Result).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct TrialResult {
+    /// Intended load.
+    pub load: f64,
+    /// Intended duration, in seconds.
+    pub duration_s: f64,
+    /// Time that it counts in sums, in seconds (RFC 9971: Trial Effective Duration).
+    pub effective_s: f64,
+    /// Share of the expected frames that did not arrive.
+    pub loss_ratio: f64,
+}
+
+/// A trial of a probe that has a load.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LoadedTrial {
+    /// Common part with trials at other loads, in words.
+    pub configuration: String,
+    /// The trial.
+    pub trial: TrialResult,
+}
+
+choice!(
+    /// Relation of a load to a goal (RFC 9971: Load Classification).
+    Classification, "a classification", {
+        /// The trials at the load uphold the goal, whatever further ones bring within the duration sum.
+        Lower = "lower",
+        /// They fail it, whatever further ones bring.
+        Upper = "upper",
+        /// Further trials decide.
+        Undecided = "undecided",
+    }
+);
+
+choice!(
+    /// Reason for which a goal has no regular result.
+    Irregular, "a reason for an irregular result", {
+        /// No load is an upper bound: the highest load, or a higher one, may still uphold the goal.
+        NoUpperBound = "no_upper_bound",
+        /// No load below the relevant upper bound is a lower bound.
+        NoLowerBound = "no_lower_bound",
+        /// Neither bound exists.
+        NoBounds = "no_bounds",
+        /// The bounds are further apart than the width of the goal.
+        TooWide = "too_wide",
+    }
+);
+
+/// A load with its classification for one goal.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct ClassifiedLoad {
+    /// The load.
+    pub load: f64,
+    /// Relation to the goal.
+    pub classification: Classification,
+    /// Number of trials at this load.
+    pub trials: usize,
+    /// Share of the time with too much loss, if all trials that are missing have little loss.
+    pub optimistic_exceed_ratio: f64,
+    /// The same, if all trials that are missing have too much loss.
+    pub pessimistic_exceed_ratio: f64,
+}
+
+/// Result of a search for one goal. A regular one has both bounds, not further apart than the goal's width.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct GoalResult {
+    /// Reason for which the result is not regular; null for a regular one.
+    pub irregular: Option<Irregular>,
+    /// Largest lower bound below the relevant upper bound; without any upper bound the largest lower bound, which is then no
+    /// relevant one in the sense of RFC 9971. Null if there is none.
+    pub relevant_lower_bound: Option<f64>,
+    /// Smallest upper bound; null if there is none.
+    pub relevant_upper_bound: Option<f64>,
+    /// Conditional throughput at that lower bound.
+    pub conditional_throughput: Option<f64>,
+    /// Difference of the bounds as a share of the upper one; null unless there are both.
+    pub width: Option<f64>,
+}
+
+/// A goal, what the trials at each load say of it, and its result.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct AssessedGoal {
+    /// Configuration of the trials, in words; null where they come from a file.
+    pub configuration: Option<String>,
+    /// The goal.
+    pub goal: Goal,
+    /// Each load of which there is a trial, in ascending order.
+    pub loads: Vec<ClassifiedLoad>,
+    /// Its result.
+    pub result: GoalResult,
+}
