@@ -5,7 +5,7 @@ use model::{
     plan::{Method, Section, Step},
 };
 
-use crate::{Configuration, Next, Past, Procedure, ladder::Ladder, steps::Steps};
+use crate::{Configuration, Next, Past, Procedure, ladder::Ladder, searching::Searching, steps::Steps};
 
 /// The way of a run through its plan.
 #[derive(Debug)]
@@ -62,6 +62,7 @@ impl Course {
             let procedure: Box<dyn Procedure> = match section.method {
                 Method::List => Box::new(Steps(configurations)),
                 Method::Ladder => Box::new(Ladder::of_all_rungs(configurations)),
+                Method::Search(planned) => Box::new(Searching::new(configurations, planned)),
             };
             (section.id, procedure)
         };

@@ -3,12 +3,13 @@
 //! Each section of a plan is measured by a [`Procedure`]. A [`Course`] goes through all of them, once for each repeat. A run that
 //! is resumed replays its stored trials into a course, which then asks for the rest.
 //!
-//! A new procedure is a module beside `steps` and `ladder`, a [`model::plan::Method`], and a line in [`Course::of`].
+//! A new procedure is a module beside `steps`, `ladder` and `searching`, a [`model::plan::Method`], and a line in [`Course::of`].
 
 mod course;
 mod ladder;
 mod left_out;
 pub mod search;
+mod searching;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -63,6 +64,8 @@ pub enum Why {
     Listed,
     /// The next load of a ladder, or the first one.
     Rung,
+    /// The next load of a search.
+    Searched,
     /// All that was planned has been asked for.
     AllAsked,
 }

@@ -1,5 +1,6 @@
 use model::{
-    LatencyResult, Measured, PacketsResult, PacketsSpec, PathResult, Plan, Trial, fixture,
+    LatencyResult, Measured, Nanos, PacketsResult, PacketsSpec, PathResult, Plan, Trial, fixture,
+    search::Goal,
     trial::{Leg, Refusal},
 };
 use proptest::prelude::*;
@@ -16,6 +17,17 @@ frame_sizes = [64, 1518]
 [[goodput]]
 protocol = "tcp"
 duration = "2 s"
+"#;
+
+const SEARCH: &str = r#"
+name = "t"
+repeats = 2
+[[packets]]
+frame_sizes = [64, 128]
+duration = "60 s"
+rate = "10 kpps..10 Mpps"
+search = "mlr"
+mtus = [9000]
 "#;
 
 const LADDER: &str = r#"
@@ -162,7 +174,8 @@ fn answer(step: &model::plan::Step, carried: f64) -> Trial {
     let measured = match &step.spec {
         ProbeSpec::Packets(spec) => {
             let sent = rate(&step.spec);
-            let stream = fixture::packet_stream(sent as u64, sent.min(carried) as u64);
+            let mut stream = fixture::packet_stream(sent as u64, sent.min(carried) as u64);
+            stream.sent.intended_pps = Some(sent).filter(|rate| rate.is_finite());
             let result = PacketsResult { mtu: model::Mtu(1500), streams: vec![stream] };
             Measured::Packets { spec: spec.clone(), result }
         }
@@ -202,6 +215,7 @@ fn course(kind: usize) -> Course {
     match kind {
         0 => Course::of(&plan(PLAN), 1),
         1 => Course::of(&plan(LADDER), 1),
+        2 => Course::of(&plan(SEARCH), 1),
         _ => {
             let ProbeSpec::Packets(spec) = plan(LADDER).specs().remove(1) else { panic!("packets") };
             let halving: Box<dyn Procedure> = Box::new(Halving { spec, rounds: 9 });
@@ -213,7 +227,7 @@ fn course(kind: usize) -> Course {
 proptest! {
     #[test]
     fn any_cut_of_the_trials_replayed_asks_for_the_same_rest(
-        kind in 0usize..3, cut in 0usize..30, carried in 0.0..8e6, gap in 0usize..30
+        kind in 0usize..4, cut in 0usize..30, carried in 0.0..8e6, gap in 0usize..30
     ) {
         let (all, trials) = replayed(course(kind), &[], carried);
         let cut = cut.min(trials.len());
@@ -231,8 +245,43 @@ proptest! {
 
 #[test]
 fn a_search_asks_for_what_its_trials_tell() {
-    let (asked, _) = replayed(course(2), &[], 3e6);
+    let (asked, _) = replayed(course(3), &[], 3e6);
     let rates: Vec<_> = asked.iter().take(4).map(|step| rate(&step.spec)).collect();
     assert_eq!(rates, [4e6, 2e6, 3e6, 3.5e6]);
     assert_eq!(planned(&plan(LADDER), 1), 24);
+}
+
+#[test]
+fn a_plan_searches_each_configuration_and_proves_its_mtu_before() {
+    for method in ["mlr", "binary"] {
+        let plan = plan(&SEARCH.replace("mlr", method));
+        let (asked, trials) = replayed(Course::of(&plan, 1), &[], 3e6);
+        let proofs = asked.iter().filter(|step| step.spec.to_string().starts_with("path")).count();
+        assert_eq!((proofs, asked[0].spec.to_string()), (4, "path IPv4 MTU 9000".to_owned()));
+        assert_eq!(asked[1].spec.to_string(), "packets IPv4 64 B at 10 Mpps MTU 9000");
+        for (size, repeat) in [(64, 1), (128, 1), (64, 2), (128, 2)] {
+            let of = |trial: &&Trial| trial.repeat == repeat;
+            let loaded = trials.iter().filter(of).filter_map(Trial::at_load);
+            let loaded = loaded.filter(|it| it.configuration == format!("packets IPv4 {size} B MTU 9000"));
+            let loaded: Vec<_> = loaded.map(|it| it.trial).collect();
+            let result = search::assess(&Goal::throughput(Nanos::from_secs(60)), &loaded).result;
+            assert_eq!(result.irregular, None, "{method}: {result:?}");
+            let [lower, upper] = [result.relevant_lower_bound, result.relevant_upper_bound].map(Option::unwrap);
+            assert!(lower <= 3e6 && upper >= 3e6, "{method}: {result:?}");
+        }
+        // A device that forwards a load in the middle takes about as many.
+        let (planned, measured) = (planned(&plan, 1) as f64, asked.len() as f64);
+        assert!((planned / measured - 1.0).abs() < 0.5, "{method}: {planned} of {measured}");
+    }
+}
+
+#[test]
+fn a_search_ends_where_no_trial_succeeds() {
+    let mut course = Course::of(&plan(SEARCH), 1);
+    let mut asked = 0;
+    while course.ask().is_some() {
+        course.took(None);
+        asked += 1;
+    }
+    assert_eq!((asked, course.left(|_| 1.0).trials), (16, 0));
 }

@@ -25,6 +25,7 @@ use crate::{
     bed::Endpoint,
     choice::choice,
     probe::{LONGEST, PathSpec, ProbeSpec, Protocol, Stack},
+    search::PlannedSearch,
     toml_text::{from_toml, to_toml},
     trial::{Origin, Trial},
     units::{Mtu, Nanos},
@@ -101,12 +102,14 @@ pub struct Section {
 }
 
 /// A way to go through a section of a plan.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub enum Method {
     /// One probe after the other.
     List,
     /// From the lowest load to the highest, for each configuration that is otherwise the same.
     Ladder,
+    /// By loads that follow from the trials so far, for each configuration.
+    Search(PlannedSearch),
 }
 
 impl Step {

@@ -11,6 +11,7 @@ use crate::{
     alike::distinct,
     frame_size::{FrameSize, MIN_FRAME},
     probe::{Direction, Engine, IpVersion, PacketsSpec, ProbeSpec},
+    search::{Goal, PlannedSearch, SearchMethod, check_goals, least_load},
     stream::{LARGEST_FRAME, Load, MOST_STREAMS, Rate, Sizes, Stream, WordsError, words::as_words},
     units::{BitRate, Mtu, Nanos, PacketRate, Percent},
 };
@@ -38,6 +39,12 @@ pub struct PacketsItem {
     /// them, in round steps; "1 Mpps..10 Mpps step 500 kpps"); without it flat out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Ladder>,
+    /// `mlr` (RFC 9971) or `binary`: instead of each load of a ladder, those that lead to the highest one that meets a goal.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchMethod>,
+    /// Goals of the search; without any, no loss in a trial of `duration`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goal: Vec<Goal>,
     /// Flows that the packets take turns in, told apart by their ports.
     #[serde(default = "one_flow")]
     pub flows: NonZeroU32,
@@ -71,6 +78,7 @@ const ROUND: [u32; 4] = [10, 20, 25, 50];
 
 impl Item for PacketsItem {
     fn check(&self) -> Result<(), String> {
+        self.check_search()?;
         let said = [!self.frame_sizes.is_empty(), self.sizes.is_some(), !self.stream.is_empty()];
         if said.into_iter().filter(|said| *said).count() != 1 {
             return Err("write exactly one of frame_sizes (like [64, 1518], a trial each), sizes (like \"imix\") and \
@@ -94,11 +102,58 @@ impl Item for PacketsItem {
     }
 
     fn method(&self) -> Method {
-        Method::Ladder
+        self.planned_search().map_or(Method::Ladder, Method::Search)
     }
 }
 
 impl PacketsItem {
+    fn check_search(&self) -> Result<(), String> {
+        let Some(method) = self.search else {
+            let why = "goals are those of a search; write search = \"mlr\" too, or leave them out";
+            return if self.goal.is_empty() { Ok(()) } else { Err(why.to_owned()) };
+        };
+        let Some((min, _)) = self.range() else {
+            return Err(
+                "a search takes its lowest and its highest load in packets a second, like rate = \"100 kpps..10 Mpps\""
+                    .to_owned(),
+            );
+        };
+        let goals = self.goals();
+        check_goals(&goals).map_err(|error| error.to_string())?;
+        if method == SearchMethod::Binary && goals.len() > 1 {
+            return Err("halving has one goal; write search = \"mlr\" for several".to_owned());
+        }
+        if goals.iter().any(|goal| goal.initial_trial_duration.unwrap_or(goal.final_trial_duration) < SHORTEST) {
+            return Err(format!("trials of a search last {SHORTEST} or more"));
+        }
+        let least = least_load(&goals);
+        if min < least {
+            return Err(format!(
+                "a search for goals of this width begins at {least} pps or more; raise the lowest load of rate"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Lowest and highest load of a search.
+    fn range(&self) -> Option<(u64, u64)> {
+        let loads = self.rate.as_ref()?.loads();
+        match (loads.first()?.rate, loads.last()?.rate) {
+            (Rate::Packets(min), Rate::Packets(max)) if min < max => Some((min.0, max.0)),
+            _ => None,
+        }
+    }
+
+    /// Goals of a search: those of the plan, or the throughput of RFC 2544, which short trials approach.
+    fn goals(&self) -> Vec<Goal> {
+        if self.goal.is_empty() { vec![Goal::throughput(self.duration)] } else { self.goal.clone() }
+    }
+
+    fn planned_search(&self) -> Option<PlannedSearch> {
+        let (method, (min, max)) = (self.search?, self.range()?);
+        Some(PlannedSearch { method, goals: self.goals(), min, max })
+    }
+
     fn check_sizes(&self) -> Result<(), String> {
         if let Some(small) = self.frame_sizes.iter().find(|size| **size < MIN_FRAME || **size > LARGEST_FRAME) {
             let (least, most) = (MIN_FRAME.0, LARGEST_FRAME.0);
@@ -132,7 +187,12 @@ impl PacketsItem {
             return vec![self.stream.clone()];
         }
         let each = self.frame_sizes.iter().map(|size| Sizes::List(vec![*size]));
-        let loads = self.rate.as_ref().map_or_else(|| vec![Load::default()], |ladder| ladder.loads.clone());
+        let loads = match &self.rate {
+            None => vec![Load::default()],
+            // A search asks for others as it goes.
+            Some(Ladder { loads, .. }) if self.search.is_some() => loads.last().copied().into_iter().collect(),
+            Some(Ladder { loads, .. }) => loads.clone(),
+        };
         each.chain(self.sizes.clone())
             .flat_map(|sizes| loads.iter().map(move |load| vec![self.stream_of(sizes.clone(), *load)]))
             .collect()
@@ -371,6 +431,26 @@ mod tests {
         let two =
             "[[packets.stream]]\nname = \"x\"\nload = \"1 kpps\"\n[[packets.stream]]\nname = \"y\"\nprotocol = \"tcp\"";
         assert_eq!(specs(two), Ok(vec!["packets x: IPv4 64 B at 1 kpps + y: TCP IPv4 64 B".to_owned()]));
+    }
+
+    #[test]
+    fn a_search_is_planned_at_its_highest_load_and_has_goals() {
+        let range = "frame_sizes = [64, 128]\nrate = \"100 kpps..10 Mpps\"\nsearch = \"mlr\"";
+        assert_eq!(specs(range), Ok(["64", "128"].map(|size| format!("packets IPv4 {size} B at 10 Mpps")).to_vec()));
+        let goal =
+            "name = \"x\"\nfinal_trial_duration = \"1 s\"\nduration_sum = \"21 s\"\nloss_ratio = 0\nexceed_ratio = 0.5";
+        assert!(specs(&format!("{range}\n[[packets.goal]]\n{goal}")).is_ok());
+        let refused = |keys: &str| specs(keys).unwrap_err();
+        assert!(refused(&range.replace("100 kpps..", "")).contains("lowest and its highest load"));
+        assert!(refused(&range.replace("100 kpps..10 Mpps", "1 %..10 %")).contains("in packets a second"));
+        assert!(refused(&range.replace("100 kpps", "399 pps")).contains("begins at 400 pps or more"));
+        assert!(refused(&range.replace("mlr", "linear")).contains("expected `mlr` or `binary`"));
+        let several =
+            format!("{range}\n[[packets.goal]]\n{goal}\n[[packets.goal]]\n{}", goal.replace("\"x\"", "\"y\""));
+        assert!(specs(&several).is_ok());
+        assert!(refused(&several.replace("mlr", "binary")).contains("halving has one goal"));
+        assert!(refused(&several.replace("search", "#")).contains("goals are those of a search"));
+        assert!(refused(&several.replace("\"1 s\"", "\"10 ms\"")).contains("last 100 ms or more"));
     }
 
     #[test]

@@ -78,13 +78,15 @@ impl PacketsSpec {
         }
     }
 
+    /// The same without its loads.
+    pub fn at_any_load(&self) -> Self {
+        let streams = self.streams.iter().map(|stream| Stream { load: Load::default(), ..stream.clone() });
+        Self { streams: streams.collect(), ..self.clone() }
+    }
+
     /// Where it differs from this one in the load alone: rungs of one ladder.
     pub fn is_rung_beside(&self, other: &Self) -> bool {
-        let flat = |spec: &Self| {
-            let streams = spec.streams.iter().map(|stream| Stream { load: Load::default(), ..stream.clone() });
-            Self { streams: streams.collect(), ..spec.clone() }
-        };
-        flat(self) == flat(other)
+        self.at_any_load() == other.at_any_load()
     }
 }
 
@@ -166,6 +168,13 @@ impl Probe for PacketsSpec {
 
     fn warmup(&self) -> Option<Amount> {
         None
+    }
+
+    /// The load is in packets a second.
+    fn with_load(&self, load: u64, duration: Nanos) -> Option<ProbeSpec> {
+        let load = |stream: &Stream| Load { rate: Rate::Packets(PacketRate(load)), ..stream.load };
+        let streams = self.streams.iter().map(|stream| Stream { load: load(stream), ..stream.clone() });
+        Some(Self { streams: streams.collect(), duration, ..self.clone() }.into())
     }
 
     fn conditions(&self) -> Conditions {

@@ -48,6 +48,11 @@ pub trait Probe: Any + fmt::Display {
 
     /// Time or round trips before that which do not count; `None` where there are none.
     fn warmup(&self) -> Option<Amount>;
+
+    /// The same at another load, in whole units, and for another time; `None` where it has no load of its own.
+    fn with_load(&self, _load: u64, _duration: Nanos) -> Option<ProbeSpec> {
+        None
+    }
 }
 
 /// Dependencies of the conduct of a trial.

@@ -7,6 +7,7 @@ use crate::{
     figure::Figure,
     plausible::Checked,
     probe::{Conditions, Probe, ProbeSpec},
+    search::LoadedTrial,
 };
 
 /// A probe and the result that it gives.
@@ -25,6 +26,11 @@ pub trait Measures: Probe + Clone + Into<ProbeSpec> {
         None
     }
 
+    /// The trial as a search assesses it; `None` where the probe has no load of its own.
+    fn at_load(&self, _result: &Self::Result) -> Option<LoadedTrial> {
+        None
+    }
+
     /// Conditions that the result alone tells.
     fn conditions_met(&self, _result: &Self::Result) -> Conditions {
         Conditions::default()
@@ -38,6 +44,7 @@ pub(super) trait Measurement<'a> {
     fn result(&self) -> &'a dyn Any;
     fn figures(&self, far: &str) -> Vec<Figure>;
     fn sample(&self) -> Option<Sample<'a>>;
+    fn at_load(&self) -> Option<LoadedTrial>;
     fn conditions(&self) -> Conditions;
     fn check(&self, seconds: f64) -> Checked;
 }
@@ -61,6 +68,10 @@ impl<'a, S: Measures> Measurement<'a> for (&'a S, &'a S::Result) {
 
     fn sample(&self) -> Option<Sample<'a>> {
         self.0.sample(self.1)
+    }
+
+    fn at_load(&self) -> Option<LoadedTrial> {
+        self.0.at_load(self.1)
     }
 
     fn conditions(&self) -> Conditions {

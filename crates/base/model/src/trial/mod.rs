@@ -35,6 +35,7 @@ use crate::{
     figure::{Figure, Metric, Range},
     plausible::{self, Checked, Within},
     probe::{Conditions, GoodputSpec, LatencySpec, PacketsSpec, PathSpec, Probe, ProbeSpec, TransactionsSpec},
+    search::LoadedTrial,
 };
 
 /// One finished measurement between two endpoints.
@@ -208,6 +209,13 @@ impl Trial {
     /// One figure; `None` where the trial does not have it.
     pub fn figure(&self, metric: Metric) -> Option<Range> {
         self.figures().into_iter().find(|figure| figure.metric == metric).map(|figure| figure.value)
+    }
+
+    /// As a search assesses it; `None` where it has no load of its own, or says nothing of it: it was cut off, or its sender did not
+    /// reach the load.
+    pub fn at_load(&self) -> Option<LoadedTrial> {
+        let is_reached = !self.doubts.iter().any(|doubt| matches!(doubt, Doubt::SenderTooSlow { .. }));
+        (self.is_whole() && is_reached).then(|| self.measured.parts().at_load()).flatten()
     }
 
     /// Counters and CPUs of this end or the device under test; `None` for an end that took no part.
