@@ -11,6 +11,7 @@ mod packets;
 mod probes;
 mod reach;
 mod report;
+mod rfc2544;
 mod schema;
 mod translated;
 mod watch;
@@ -41,6 +42,7 @@ pub(crate) use packets::{CaptureOptions, PacketsAction, ReceiveOptions, SendOpti
 pub(crate) use probes::{GOODPUT, PROBES, PacketsOptions, ProbeCommand, apply};
 pub(crate) use reach::Reach;
 pub(crate) use report::ReportOptions;
+pub(crate) use rfc2544::{ClassifyOptions, Rfc2544Action};
 pub(crate) use translated::language;
 pub(crate) use watch::WatchOptions;
 
@@ -147,6 +149,11 @@ pub(crate) enum Command {
     Baseline {
         #[command(subcommand)]
         action: BaselineAction,
+    },
+    /// Assess trials of a device by RFC 2544 and RFC 9971 (MLRsearch).
+    Rfc2544 {
+        #[command(subcommand)]
+        action: Rfc2544Action,
     },
     /// Continue an interrupted run: keep the finished trials, measure the rest.
     Resume {

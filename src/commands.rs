@@ -20,6 +20,7 @@ mod references;
 mod repeat;
 mod report;
 mod resume;
+mod rfc2544;
 mod room;
 mod runs;
 mod sides;
@@ -110,6 +111,7 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Resume { run, bed, files, reach, ports, wrap } => {
             resume::resume(&run, &files, &resume::Allowed { bed, reach, ports, wrap: wrap.words() }, &common)
         }
+        Command::Rfc2544 { action } => rfc2544::act(&action, &common),
         Command::Inspect { dev } => inspect::inspect(dev.as_deref(), &common),
         Command::Doctor { cabling: true } => doctor::cabling(&common),
         Command::Doctor { cabling: false } => doctor::doctor(&common),

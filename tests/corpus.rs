@@ -29,6 +29,11 @@ fn stream_files_that_fuzzing_keeps_are_read() {
 }
 
 #[test]
+fn files_of_goals_and_trials_that_fuzzing_keeps_are_read() {
+    each_of("trials", targets::trials);
+}
+
+#[test]
 fn datagrams_that_fuzzing_keeps_are_read() {
     each_of("datagram", targets::datagram);
 }

@@ -3,7 +3,11 @@
 
 use datagram::{Binding, Departing, Input, SocketId, Sums, Versions, Way};
 use frame::{Compiled, Place, Tag};
-use model::{IpVersion, Mtu, Stream, stream::Mac};
+use model::{
+    IpVersion, Mtu, Stream,
+    search::{TrialResult, check_goals, parse_goals, parse_trials},
+    stream::Mac,
+};
 use pcap::Replay;
 
 /// A frame from anywhere.
@@ -46,6 +50,19 @@ fn frames_are_read(compiled: &Compiled) {
         let Ok(Some(seen)) = frame::read(&buffer[..length]) else { continue };
         assert!(seen.intact);
         assert_eq!(seen.tag.map(|tag| tag.sequence), Some(tag.sequence));
+    }
+}
+
+/// A file of goals or of recorded trials: what is accepted can be classified.
+pub fn trials(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    if let Ok(goals) = parse_goals(text) {
+        assert_eq!(check_goals(&goals), Ok(()));
+    }
+    let Ok(trials) = parse_trials(text) else { return };
+    for TrialResult { load, duration_s, effective_s, loss_ratio } in trials {
+        assert!([load, duration_s, effective_s].iter().all(|number| number.is_finite() && *number > 0.0));
+        assert!((0.0..=1.0).contains(&loss_ratio));
     }
 }
 

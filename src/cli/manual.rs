@@ -93,7 +93,7 @@ const fn manual(command: &'static str, statuses: &'static [Status], examples: &'
     Manual { command, examples, statuses }
 }
 
-const MANUALS: [Manual; 32] = [
+const MANUALS: [Manual; 34] = [
     manual(
         "",
         ANY,
@@ -260,6 +260,20 @@ const MANUALS: [Manual; 32] = [
         &[
             ("resume last", "Keep the finished trials of the last run, and measure the rest."),
             ("resume last --bed ports:eth1,eth2", "The same for a run on two ports, which are named again."),
+        ],
+    ),
+    manual(
+        "rfc2544",
+        PLAIN,
+        &[("rfc2544 classify --goals goals.toml --trials trials.csv", "Classify the loads of recorded trials.")],
+    ),
+    manual(
+        "rfc2544 classify",
+        PLAIN,
+        &[
+            ("rfc2544 classify --goals goals.toml --trials trials.csv", "Print each goal with its loads and bounds."),
+            ("rfc2544 classify --goals goals.toml --trials trials.csv --json", "Print the same for a script."),
+            ("rfc2544 classify --goals goals.toml --run last", "Classify the loads of the last run."),
         ],
     ),
     manual("inspect", INSPECTED, &[("inspect --dev eth1", "Look at one network card.")]),

@@ -30,6 +30,7 @@ mod probes;
 mod program;
 mod references;
 mod resume;
+mod rfc2544;
 mod schemas;
 mod seconds;
 mod self_check;

@@ -8,7 +8,10 @@ use std::{
 
 use serde_json::Value;
 
-use crate::program::{Desk, Done, WIREPROOF, done, text};
+use crate::{
+    program::{Desk, Done, WIREPROOF, done, text},
+    rfc2544,
+};
 
 /// All schemas, and the names of those that were used.
 pub(crate) struct Schemas {
@@ -60,6 +63,8 @@ fn every_document_keeps_to_its_schema() {
     holds("import", &["import", iperf3, "--name", "by-iperf3"]);
     assert_eq!(holds("references", &["references"])["left_out"], serde_json::json!([]));
     holds("inspect", &["inspect"]);
+    let [goals, trials] = rfc2544::files(&desk);
+    holds("rfc2544-classify", &["rfc2544", "classify", "--goals", text(&goals), "--trials", text(&trials)]);
 
     let standing = desk.bed("shape", &[]);
     assert_eq!(holds("bed", &["bed", "list"])["beds"][0]["name"], "shape");

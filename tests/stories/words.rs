@@ -102,7 +102,7 @@ fn a_shell_completes_plans_beds_runs_references_and_interfaces() {
 fn help_names_every_command_a_user_needs() {
     let desk = Desk::new();
     let help = desk.run(&["--help"]).out;
-    let words = "verify latency goodput bed bypass runs report compare baseline inspect doctor watch clean schema completions man";
+    let words = "verify latency goodput bed bypass runs report compare baseline rfc2544 inspect doctor watch clean schema completions man";
     for command in words.split(' ') {
         assert!(help.contains(&format!("\n  {command} ")), "{command}: {help}");
     }

@@ -140,6 +140,7 @@ mod tests {
         check::{self, Lack, Subject},
         limited::{CulpritKind, Wait},
         reference::{Condition, FigureMetric, Measurer, Statistic},
+        search::{Classification, Irregular},
         trial::{Refusal, StageName},
     };
     use schemars::JsonSchema;
@@ -211,6 +212,8 @@ mod tests {
             of("card-connector", names::<Connector>()),
             of("refused", names::<Cause>()),
             and(of("refused", names::<Cause>()), "fix"),
+            of("classification", names::<Classification>()),
+            of("irregular", names::<Irregular>()),
             of("notice", names::<Notice<'_>>()),
             of("preview-limit", names::<Obstacle>()),
             of("finding", names::<Subject>()),

@@ -9,6 +9,7 @@ mod dry_run;
 mod error;
 mod history;
 mod kept;
+mod rfc2544;
 mod sides;
 mod summary;
 mod watch;
@@ -34,6 +35,7 @@ pub use self::{
         BaselineEntry, BaselinesDocument, BaselinesSchemaName, CheckDocument, CheckSchemaName, ImportDocument,
         ImportSchemaName, LeftOut, ReferencesDocument, ReferencesSchemaName,
     },
+    rfc2544::{ClassifiedDocument, ClassifiedSchemaName},
     sides::{CaptureDocument, CaptureSchemaName, HeardDocument, HeardSchemaName, SentDocument, SentSchemaName},
     summary::{KeyFigureEntry, MainLimitEntry, SummaryEntry, TallyEntry, UndecidedEntry},
     watch::{
@@ -62,7 +64,7 @@ pub struct Shape {
 }
 
 /// All documents.
-pub const SHAPES: [Shape; 18] = {
+pub const SHAPES: [Shape; 19] = {
     const fn of(name: &'static str, of: &'static str, schema: fn() -> serde_json::Value) -> Shape {
         Shape { name, of, schema }
     }
@@ -83,6 +85,7 @@ pub const SHAPES: [Shape; 18] = {
         of("packets-send", "\"packets send\"", sides::sent_schema),
         of("packets-receive", "\"packets receive\"", sides::heard_schema),
         of("packets-capture", "\"packets capture\"", sides::capture_schema),
+        of("rfc2544-classify", "\"rfc2544 classify\"", rfc2544::classified_schema),
         of("bypass", "\"bypass\", on standard error", bypass::bypass_schema),
         of("error", "Commands that fail", error::error_schema),
     ]

@@ -1,0 +1,157 @@
+//! Trials that were recorded elsewhere, classified by the goals of RFC 9971.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use serde_json::Value;
+
+use crate::program::{Desk, text};
+
+const GOALS: &str = r#"
+[[goal]]
+name = "RFC2544"
+final_trial_duration = "60s"
+duration_sum = "60s"
+loss_ratio = 0
+exceed_ratio = 0
+
+[[goal]]
+name = "TST009"
+final_trial_duration = "60s"
+duration_sum = "120s"
+loss_ratio = 0.0
+exceed_ratio = "50 %"
+"#;
+
+/// The throughput is 1,000,000; one trial of the second goal is missing.
+const TRIALS: &str =
+    "load,duration,loss_ratio\n1000000,60,0\n1004000,1,0\n1004000,60,0\n1004000,60,1e-6\n1010000,60,0.01\n";
+
+/// Files of goals and of trials.
+pub(crate) fn files(desk: &Desk) -> [PathBuf; 2] {
+    [("goals.toml", GOALS), ("trials.csv", TRIALS)].map(|(name, content)| {
+        let path = desk.path(name);
+        fs::write(&path, content).unwrap();
+        path
+    })
+}
+
+#[test]
+fn recorded_trials_are_classified_for_each_goal_as_text_and_json() {
+    let desk = Desk::new();
+    let [goals, trials] = files(&desk);
+    let words = ["rfc2544", "classify", "--goals", text(&goals), "--trials", text(&trials)];
+    let shown = desk.run(&words);
+    assert_eq!(shown.status, 0, "{}", shown.err);
+    for line in [
+        "RFC2544: final duration 60 s, sum 60 s, loss 0 %,",
+        "1,000,000",
+        "Relevant lower bound 1,000,000, relevant upper bound 1,004,000 (difference 0.40 %)\nConditional throughput 1,000,000",
+        "Irregular result: no load is an upper bound",
+    ] {
+        assert!(shown.out.contains(line), "{line}\n{}", shown.out);
+    }
+    let document = desk.run(&[&words[..], &["--json"]].concat()).json();
+    let classified = |goal: usize| -> Vec<&str> {
+        let loads = document["goals"][goal]["loads"].as_array().unwrap();
+        loads.iter().map(|load| load["classification"].as_str().unwrap()).collect()
+    };
+    assert_eq!(classified(0), ["lower", "upper", "upper"], "{document:#}");
+    assert_eq!(classified(1), ["lower", "lower", "undecided"], "{document:#}");
+    let [regular, irregular] = [0, 1].map(|goal| &document["goals"][goal]["result"]);
+    assert_eq!((&regular["irregular"], &regular["conditional_throughput"]), (&Value::Null, &1e6.into()));
+    assert_eq!(irregular["irregular"], "no_upper_bound");
+    let japanese = desk.run(&[&words[..], &["--lang", "ja"]].concat()).out;
+    assert!(japanese.contains("条件付きスループット 1,000,000"), "{japanese}");
+}
+
+#[test]
+fn wrong_goals_and_trials_are_explained() {
+    let desk = Desk::new();
+    let path = desk.path("file");
+    let right = files(&desk);
+    let classify = |goals: &Path, trials: &Path| {
+        desk.run(&["rfc2544", "classify", "--goals", text(goals), "--trials", text(trials)])
+    };
+    let with_goals = |content: &str| {
+        fs::write(&path, content).unwrap();
+        classify(&path, &right[1])
+    };
+    with_goals("").fails(2, &["0 goals"]);
+    with_goals(&format!("{GOALS}width = 0")).fails(2, &["goal \"TST009\": width is 0"]);
+    with_goals(&GOALS.replace("loss_ratio = 0\n", "loss_ratio = 1\n")).fails(2, &["goal \"RFC2544\": loss_ratio is 1"]);
+    with_goals(&GOALS.replace("duration_sum = \"60s\"", "duration_sum = 60")).fails(2, &["line 5", "\"10 s\""]);
+    let with_trials = |content: &[u8]| {
+        fs::write(&path, content).unwrap();
+        classify(&right[0], &path)
+    };
+    with_trials(b"").fails(2, &["there is no trial"]);
+    with_trials(b"load,duration,loss_ratio\n1,1,2\n").fails(2, &["line 2: loss_ratio \"2\""]);
+    with_trials(b"load,duration,loss_ratio\n1,1,\xff\n").fails(2, &["line 2 is not UTF-8"]);
+    classify(&right[0], "/dev/zero".as_ref()).fails(2, &["at most 8 MiB"]);
+    classify(&desk.path("absent"), &right[1]).fails(2, &["absent"]);
+    desk.run(&["rfc2544", "classify", "--goals", text(&right[0])]).fails(2, &["--trials"]);
+}
+
+#[test]
+fn the_loads_of_a_stored_run_are_classified() {
+    let desk = Desk::new();
+    let goals = desk.path("goals.toml");
+    let goal = GOALS.split("\n\n").next().unwrap();
+    fs::write(&goals, goal.replace("60s", "100 ms").replace("loss_ratio = 0", "loss_ratio = 0.5")).unwrap();
+    let classify = || desk.run(&["rfc2544", "classify", "--goals", text(&goals), "--run", "last", "--json"]);
+    classify().fails(1, &["no store"]);
+    let measure = |words: &[&str]| desk.run(&[words, &["--repeats", "1", "--quiet", "--json"]].concat()).json();
+    measure(&["latency", "--count", "100", "--frame-sizes", "64"]);
+    classify().fails(2, &["has no trial at a load that its sender reached"]);
+    let run =
+        measure(&["packets", "--frame-sizes", "64,128", "--rate", "500 pps..1 kpps step 500 pps", "--duration", "1 s"]);
+    let document = classify().json();
+    let goals = document["goals"].as_array().unwrap();
+    assert_eq!(goals.len(), 2, "{document:#}");
+    let trials = in_time(&run);
+    for (goal, size) in goals.iter().zip([128, 64]) {
+        assert_eq!(goal["configuration"], format!("packets IPv4 {size} B"));
+        let loads: Vec<f64> = trials.iter().filter(|(of, _)| *of == size).map(|(_, load)| *load).collect();
+        let classified = goal["loads"].as_array().unwrap();
+        assert!(classified.iter().all(|it| it["classification"] == "lower"), "{document:#}");
+        assert!(classified.iter().map(|it| it["load"].as_f64().unwrap()).eq(loads), "{document:#}");
+        assert_eq!(goal["result"]["irregular"], "no_upper_bound");
+    }
+}
+
+/// Frame size and load of each trial whose sender was not too slow, as happens beside others.
+fn in_time(run: &Value) -> Vec<(u64, f64)> {
+    let is_slow = |trial: &&Value| trial["doubts"].as_array().unwrap().iter().any(|it| it["kind"] == "sender-too-slow");
+    let trials = run["trials"].as_array().unwrap().iter().filter(|trial| !is_slow(trial));
+    let streams = trials.map(|trial| &trial["streams"][0]);
+    streams.map(|it| (it["frame_size"].as_u64().unwrap(), it["intended_pps"].as_f64().unwrap())).collect()
+}
+
+#[test]
+fn a_plan_searches_for_the_highest_load_and_its_trials_are_classified() {
+    let desk = Desk::new();
+    let plan = desk.plan(
+        "name = \"search\"\n[[packets]]\nframe_sizes = [64]\nengine = \"udp\"\nrate = \"1 kpps..2 kpps\"\nsearch = \"mlr\"\n\
+         duration = \"300 ms\"\n[[packets.goal]]\nname = \"half\"\ninitial_trial_duration = \"100 ms\"\n\
+         final_trial_duration = \"300 ms\"\nduration_sum = \"300 ms\"\nloss_ratio = 0.5\nexceed_ratio = 0\n",
+    );
+    let done = desk.run(&["verify", text(&plan), "--quiet", "--json"]);
+    assert_eq!(done.status, 0, "{}", done.err);
+    // The highest load upholds the goal: a trial of each stage.
+    let trials = in_time(&done.json());
+    assert_eq!(trials.len(), 2, "{}", done.out);
+    let goals = desk.path("goals.toml");
+    let goal = fs::read_to_string(&plan).unwrap().split("[[packets.goal]]").nth(1).unwrap().to_owned();
+    fs::write(&goals, format!("[[goal]]{goal}")).unwrap();
+    let classified = desk.run(&["rfc2544", "classify", "--goals", text(&goals), "--run", "last", "--json"]).json();
+    let result = &classified["goals"][0]["result"];
+    assert_eq!(
+        (&result["relevant_lower_bound"], &result["irregular"]),
+        (&trials[1].1.into(), &"no_upper_bound".into())
+    );
+    let wrong = desk.plan("name = \"t\"\n[[packets]]\nframe_sizes = [64]\nduration = \"1 s\"\nsearch = \"mlr\"\n");
+    desk.run(&["verify", text(&wrong)]).fails(2, &["[[packets]] number 1", "lowest and its highest load"]);
+}
