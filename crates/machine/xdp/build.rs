@@ -1,4 +1,4 @@
-//! Compiles each `src/*/*.bpf.c` for BPF, with the tag's layout from `frame` and the flow table's from `steer`.
+//! Compiles each `src/*/*.bpf.c` for BPF, with the tag's layout from `frame`, the flow table's from `steer` and the counters' from `router`.
 
 use std::{
     env, fs,
@@ -9,17 +9,21 @@ use std::{
 #[path = "src/steer/layout.rs"]
 #[allow(dead_code, reason = "here it is for the header alone")]
 mod layout;
+#[path = "src/router/layout.rs"]
+#[allow(dead_code, reason = "as above")]
+mod router_layout;
 // By its file: as a dependency, `frame` and `model` under it would be built a second time, for the build script alone.
 #[path = "../../base/frame/src/tag.rs"]
 #[allow(dead_code, unreachable_pub, reason = "as above")]
 mod tag;
 
-const PROGRAMS: [&str; 4] = ["sender", "receiver", "bare", "steer"];
+const PROGRAMS: [&str; 5] = ["sender", "receiver", "bare", "steer", "router"];
 
 fn main() {
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets it"));
     fs::write(out.join("tag.h"), tag::c_header()).expect("the folder that cargo gave can be written to");
     fs::write(out.join("steer.h"), layout::c_header()).expect("as above");
+    fs::write(out.join("router.h"), router_layout::c_header()).expect("as above");
     println!("cargo::rerun-if-changed=src");
     for program in PROGRAMS {
         let source = format!("src/{program}/{program}.bpf.c");

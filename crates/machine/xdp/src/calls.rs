@@ -3,7 +3,11 @@
 use std::{
     ffi::CString,
     io,
-    os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
+    os::{
+        fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd},
+        unix::ffi::OsStrExt,
+    },
+    path::Path,
 };
 
 use kernel::link;
@@ -12,6 +16,7 @@ use crate::{Error, Result, error::ETHERNET_MTU};
 
 const LOOKUP: u32 = 1;
 const UPDATE: u32 = 2;
+const PIN: u32 = 6;
 const PROG_RUN: u32 = 10;
 const INFO: u32 = 15;
 const LINK_CREATE: u32 = 28;
@@ -21,6 +26,8 @@ const LINK_UPDATE: u32 = 29;
 const ARRAY: u32 = 2;
 /// `BPF_XDP` of `enum bpf_attach_type`.
 const ATTACH_XDP: u32 = 37;
+/// `XDP_FLAGS_SKB_MODE`: generic mode only, on packets as the kernel holds them.
+const ON_PACKETS: u32 = 1 << 1;
 /// `XDP_FLAGS_DRV_MODE`: native mode only.
 const IN_DRIVER: u32 = 1 << 2;
 /// `BPF_F_TEST_XDP_LIVE_FRAMES`.
@@ -80,6 +87,14 @@ struct LinkUpdate {
     program: u32,
     flags: u32,
     old_program: u32,
+}
+
+/// `BPF_OBJ_PIN` part of `union bpf_attr`.
+#[repr(C)]
+struct Pin {
+    path: u64,
+    object: u32,
+    flags: u32,
 }
 
 /// `BPF_MAP_*_ELEM` part of `union bpf_attr`.
@@ -178,11 +193,20 @@ pub(crate) fn index_of(interface: &str) -> Result<u32> {
 /// Attaches an XDP program to the driver of an interface in the caller's namespace, while the descriptor is open. Thus
 /// a killed process leaves nothing behind.
 pub(crate) fn attach(program: BorrowedFd<'_>, interface: &str) -> Result<OwnedFd> {
+    attach_as(program, interface, IN_DRIVER)
+}
+
+/// The same in generic mode, which every driver has.
+pub(crate) fn attach_generic(program: BorrowedFd<'_>, interface: &str) -> Result<OwnedFd> {
+    attach_as(program, interface, ON_PACKETS)
+}
+
+fn attach_as(program: BorrowedFd<'_>, interface: &str, flags: u32) -> Result<OwnedFd> {
     let mut link = LinkCreate {
         program: program.as_raw_fd().cast_unsigned(),
         interface: index_of(interface)?,
         attach_type: ATTACH_XDP,
-        flags: IN_DRIVER,
+        flags,
     };
     // SAFETY: it contains no pointer.
     let answer = unsafe { call(LINK_CREATE, &mut link) };
@@ -201,6 +225,14 @@ pub(crate) fn replace(link: BorrowedFd<'_>, program: BorrowedFd<'_>) -> io::Resu
         Err(error) if error.raw_os_error() == Some(libc::ENOLINK) => Ok(()),
         answer => answer.map(drop),
     }
+}
+
+/// Keeps a BPF object by a new file of a BPF file system, until the file is removed.
+pub(crate) fn pin(object: BorrowedFd<'_>, path: &Path) -> io::Result<()> {
+    let name = CString::new(path.as_os_str().as_bytes())?;
+    let mut pin = Pin { path: name.as_ptr() as u64, object: object.as_raw_fd().cast_unsigned(), flags: 0 };
+    // SAFETY: the path ends with a zero and outlives the call.
+    unsafe { call(PIN, &mut pin) }.map(drop)
 }
 
 /// The interface's MTU; 0 if it is unreadable.

@@ -86,6 +86,14 @@ impl Loaded {
         }
     }
 
+    /// Descriptor of a map with values for each CPU.
+    pub(crate) fn descriptor(&self, map: &'static str) -> Result<BorrowedFd<'_>> {
+        match self.ebpf.map(map) {
+            Some(Map::PerCpuArray(data)) => Ok(data.fd().as_fd()),
+            _ => Err(missing(self.name, map)),
+        }
+    }
+
     fn call(&self, call: &'static str, section: &str, io: io::Error) -> Error {
         Error::Call { call, what: format!("{section} of the BPF program {}", self.name), io }
     }

@@ -188,7 +188,8 @@ pub fn came_at(umem: &Umem, packet: &Packet, interface: u32) -> Option<Duration>
     (number(mark)? == layout::STAMP ^ u64::from(interface)).then(|| number(time).map(Duration::from_nanos)).flatten()
 }
 
-fn in_memory(Mac([a, b, c, d, e, f]): Mac) -> u64 {
+/// The bytes of an address in memory order, then zeros.
+pub(crate) fn in_memory(Mac([a, b, c, d, e, f]): Mac) -> u64 {
     u64::from_ne_bytes([a, b, c, d, e, f, 0, 0])
 }
 
