@@ -4,6 +4,7 @@ mod addresses;
 mod card_settings;
 mod interface_settings;
 mod links;
+mod programs;
 mod taken_nics;
 
 use std::fmt;
@@ -12,8 +13,9 @@ use serde::{Deserialize, Serialize};
 
 pub use addresses::{Address, Route};
 pub use card_settings::{PromptInterrupts, Stamping, Steering};
-pub use interface_settings::{Gro, InterfaceMtu, InterfaceSetting, Sysctl};
+pub use interface_settings::{Gro, InterfaceMtu, InterfaceSetting, Offload, OffloadKind, Sysctl};
 pub use links::{Bridge, LinkEnd, LinkUp, Namespace, Veth};
+pub use programs::PinnedPrograms;
 pub use taken_nics::{LeftAlone, MovedNic};
 
 /// Declares all kinds of change: each variant has its type, whose words are its words.
@@ -51,6 +53,8 @@ kinds! {
     Bridge(Bridge),
     /// Generic receive offload switched on.
     Gro(Gro),
+    /// An offload switched off.
+    Offload(Offload),
     /// An address on an interface.
     Address(Address),
     /// A route through a gateway.
@@ -69,6 +73,8 @@ kinds! {
     PromptInterrupts(PromptInterrupts),
     /// UDP for one local address and port sent to one queue.
     Steering(Steering),
+    /// BPF programs that outlive their process.
+    PinnedPrograms(PinnedPrograms),
     /// A NIC moved into a namespace.
     #[serde(rename = "port")]
     Nic(MovedNic),

@@ -40,7 +40,7 @@ impl Machine {
                 self.ledger = Some(Ledger::reopen(directory()?, &owner).map_err(failure::change)?);
                 Ok(Reply::Done)
             }
-            Request::ListBeds => Ok(Reply::Beds(ledger::kept(directory()?).map_err(failure::change)?)),
+            Request::ListBeds => Ok(Reply::Beds(ledger::kept(directory()?, |_| true).map_err(failure::change)?)),
             Request::Clean => clean().map(Reply::Undone),
             Request::HostFacts => Ok(Reply::HostFacts(Box::new(host::facts::host(&build_id())))),
             Request::EndpointFacts { endpoint } => Ok(Reply::EndpointFacts(Box::new(host::facts::endpoint(&endpoint)))),

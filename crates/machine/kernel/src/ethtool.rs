@@ -6,6 +6,8 @@ mod stamping;
 
 use std::{ffi::CStr, ffi::c_void, io, mem::offset_of, os::fd::AsRawFd, os::unix::net::UnixDatagram};
 
+use model::change::OffloadKind;
+
 use crate::{
     error::{On, Result, invalid},
     link::check_name,
@@ -17,8 +19,12 @@ pub use stamping::{set_stamping, stamping, stamps_in_hardware};
 
 const SIOCETHTOOL: u64 = 0x8946;
 const GET_DRIVER_INFO: u32 = 0x03;
+const GET_SEND_CHECKSUMS: u32 = 0x16;
+const SET_SEND_CHECKSUMS: u32 = 0x17;
 const GET_STRINGS: u32 = 0x1b;
 const GET_STATISTICS: u32 = 0x1d;
+const GET_FLAGS: u32 = 0x25;
+const SET_FLAGS: u32 = 0x26;
 const GET_GRO: u32 = 0x2b;
 const SET_GRO: u32 = 0x2c;
 const GET_SET_SIZES: u32 = 0x37;
@@ -121,6 +127,37 @@ pub fn gro(interface: &str) -> Result<bool> {
 /// Switches generic receive offload. With it, a veth receives by NAPI, including packets from XDP.
 pub fn set_gro(interface: &str, on: bool) -> Result<()> {
     value(interface, "ioctl(ETHTOOL_SGRO)", [SET_GRO, on.into()]).map(drop)
+}
+
+/// Whether an interface of the caller's namespace takes this work from the kernel.
+pub fn offload(interface: &str, offload: OffloadKind) -> Result<bool> {
+    match flag(offload) {
+        None => Ok(value(interface, "ioctl(ETHTOOL_GTXCSUM)", [GET_SEND_CHECKSUMS, 0])? != 0),
+        Some(flag) => Ok(flags(interface)? & flag != 0),
+    }
+}
+
+/// Gives it this work, or takes it back.
+pub fn set_offload(interface: &str, offload: OffloadKind, on: bool) -> Result<()> {
+    let Some(flag) = flag(offload) else {
+        return value(interface, "ioctl(ETHTOOL_STXCSUM)", [SET_SEND_CHECKSUMS, on.into()]).map(drop);
+    };
+    let others = flags(interface)? & !flag;
+    let flags = if on { others | flag } else { others };
+    value(interface, "ioctl(ETHTOOL_SFLAGS)", [SET_FLAGS, flags]).map(drop)
+}
+
+fn flags(interface: &str) -> Result<u32> {
+    value(interface, "ioctl(ETHTOOL_GFLAGS)", [GET_FLAGS, 0])
+}
+
+/// The bit of an offload that has one: `ETH_FLAG_TXVLAN` and `ETH_FLAG_RXVLAN`.
+fn flag(offload: OffloadKind) -> Option<u32> {
+    match offload {
+        OffloadKind::SendChecksums => None,
+        OffloadKind::SendVlanTags => Some(1 << 7),
+        OffloadKind::ReceiveVlanTags => Some(1 << 8),
+    }
 }
 
 /// `struct ethtool_value`: a command and a value.

@@ -18,6 +18,7 @@ pub mod file;
 pub mod interface;
 pub mod link;
 mod link_message;
+pub mod local;
 pub mod lock;
 pub mod log;
 pub mod namespace;

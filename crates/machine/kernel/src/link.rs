@@ -61,6 +61,30 @@ pub fn create_veth(a: &LinkEnd, b: &LinkEnd, mtu: Mtu) -> Result<()> {
     answer.on("RTM_NEWLINK", format_args!("veth pair {a} and {b}")).map(drop)
 }
 
+/// The other end of a veth pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherEnd {
+    /// Its index in its namespace.
+    pub index: u32,
+    /// Number of that namespace in the caller's one, see [`namespace::number`]; `None` for the same namespace.
+    pub namespace: Option<i32>,
+}
+
+/// The other end of a veth of the caller's namespace; `None` for an interface of another kind.
+pub fn other_end(interface: &str) -> Result<Option<OtherEnd>> {
+    let link = existing(interface).on("RTM_GETLINK", within_name("", interface))?;
+    let (mut index, mut namespace, mut is_veth) = (None, None, false);
+    for attribute in &link.attributes {
+        match attribute {
+            LinkAttribute::Link(other) => index = Some(*other),
+            LinkAttribute::LinkNetNsId(number) => namespace = Some(*number),
+            LinkAttribute::LinkInfo(infos) => is_veth = kind(infos) == "veth",
+            _ => {}
+        }
+    }
+    Ok(index.filter(|_| is_veth).map(|index| OtherEnd { index, namespace }))
+}
+
 /// Creates a bridge of existing interfaces in a namespace, and sets it up. It forwards at once, because it has no
 /// spanning tree.
 pub fn create_bridge(namespace: &str, interface: &str, ports: &[String]) -> Result<()> {

@@ -16,6 +16,10 @@ use std::{
     thread,
 };
 
+use netlink_packet_route::{
+    RouteNetlinkMessage,
+    nsid::{NsidAttribute, NsidMessage},
+};
 use rustix::{
     fs::{StatVfsMountFlags, statfs, statvfs},
     io::Errno,
@@ -27,7 +31,9 @@ use rustix::{
 
 use crate::{
     error::{On, Result, invalid},
-    link_message, process,
+    link_message,
+    netlink::request,
+    process,
     socket::namespace_cookie,
 };
 
@@ -144,6 +150,27 @@ pub fn own_identity() -> Result<u64> {
         .on("getsockopt(SO_NETNS_COOKIE)", "network namespace")
 }
 
+/// Number by which the calling thread's namespace knows a namespace; `None` if they have no interfaces that belong together.
+pub fn number(name: &str) -> Result<Option<i32>> {
+    let namespace = open(name)?;
+    let mut question = NsidMessage::default();
+    question.attributes.push(NsidAttribute::Fd(namespace.as_raw_fd().cast_unsigned()));
+    let answers = request(RouteNetlinkMessage::GetNsId(question), 0);
+    let answers = answers.on("RTM_GETNSID", format_args!("namespace {name}"))?;
+    Ok(answers.into_iter().find_map(|answer| match answer {
+        RouteNetlinkMessage::NewNsId(message) => message.attributes.iter().find_map(|attribute| match attribute {
+            NsidAttribute::Id(number) => Some(*number).filter(|number| *number >= 0),
+            _ => None,
+        }),
+        _ => None,
+    }))
+}
+
+/// Whether a BPF file system is mounted at this path.
+pub fn is_bpf(path: &str) -> bool {
+    statfs(path).is_ok_and(|mounted| mounted.f_type as u32 == BPF_FS)
+}
+
 /// Name of the calling thread's namespace; empty if it has none.
 pub fn own_name() -> Result<String> {
     let own = fs::metadata(OWN).on("stat", OWN)?;
@@ -195,8 +222,7 @@ pub fn isolate_thread() -> Result<()> {
 /// be unmounted. The BPF file system below it is moved.
 fn remount_sys(name: &str) -> Result<()> {
     const BPF: &str = "/sys/fs/bpf";
-    let is_bpf = statfs(BPF).is_ok_and(|mounted| mounted.f_type as u32 == BPF_FS);
-    let bpf = if is_bpf { Some(File::open(BPF).on("open", BPF)?) } else { None };
+    let bpf = if is_bpf(BPF) { Some(File::open(BPF).on("open", BPF)?) } else { None };
     // In a user namespace, a new mount needs at least the flags of the existing one (mount_too_revealing).
     let flags = mount_flags(statvfs("/sys").on("statvfs", "/sys")?.f_flag);
     mount(name, "/sys", "sysfs", flags, None).on("mount", "/sys")?;

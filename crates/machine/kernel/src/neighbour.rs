@@ -7,7 +7,7 @@ use model::stream::Mac;
 use netlink_packet_core::NLM_F_DUMP;
 use netlink_packet_route::{
     AddressFamily, RouteNetlinkMessage,
-    neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourMessage, NeighbourState},
+    neighbour::{NeighbourAddress, NeighbourAttribute, NeighbourFlags, NeighbourMessage, NeighbourState},
     route::{RouteAddress, RouteAttribute, RouteMessage},
 };
 
@@ -68,6 +68,30 @@ fn read(answer: &[u8]) -> Option<Neighbour> {
     let mac = attributes.find(|(kind, _)| *kind == LINK_ADDRESS)?.1.try_into().ok().map(Mac)?;
     let confirmed = state & CONFIRMED != 0;
     (confirmed || state & DOUBTFUL != 0).then_some(Neighbour { mac, confirmed })
+}
+
+/// Has the kernel probe the neighbours of these interfaces that it has not confirmed for a while, as it does when it sends to them
+/// itself. For packets that it does not send.
+pub fn probe_stale(interfaces: &[u32]) -> Result<()> {
+    let all = request(RouteNetlinkMessage::GetNeighbour(NeighbourMessage::default()), NLM_F_DUMP);
+    for answer in all.on("RTM_GETNEIGH", "all neighbours")? {
+        let RouteNetlinkMessage::NewNeighbour(entry) = answer else { continue };
+        if entry.header.state != NeighbourState::Stale || !interfaces.contains(&entry.header.ifindex) {
+            continue;
+        }
+        let mut use_it = NeighbourMessage::default();
+        use_it.header.family = entry.header.family;
+        use_it.header.ifindex = entry.header.ifindex;
+        use_it.header.flags = NeighbourFlags::Use;
+        let address = entry.attributes.into_iter().filter(|it| matches!(it, NeighbourAttribute::Destination(_)));
+        use_it.attributes.extend(address);
+        match request(RouteNetlinkMessage::NewNeighbour(use_it), 0) {
+            // It has been removed meanwhile.
+            Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {}
+            asked => drop(asked.on("RTM_NEWNEIGH", format_args!("neighbours of interface {}", entry.header.ifindex))?),
+        }
+    }
+    Ok(())
 }
 
 /// Neighbours at an interface of the caller's namespace: MAC address, and `permanent` where it was set by hand.

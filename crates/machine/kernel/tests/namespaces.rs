@@ -2,8 +2,8 @@
 
 use std::net::{IpAddr, UdpSocket};
 
-use model::{LinkEnd, Mtu};
-use wireproof_kernel::{ethtool, link, namespace, statistics, sysctl, watch::Watch};
+use model::{LinkEnd, Mtu, change::OffloadKind};
+use wireproof_kernel::{ethtool, link, namespace, neighbour, statistics, sysctl, watch::Watch};
 
 /// Namespaces of one test, deleted at its end.
 struct Namespaces(Vec<String>);
@@ -84,6 +84,68 @@ fn a_name_without_a_namespace_can_be_deleted() {
     assert_eq!(namespace::identity(name).expect("readable"), None);
     namespace::delete(name).expect("a file");
     assert!(!namespace::exists(name));
+}
+
+#[test]
+fn the_other_end_of_a_veth_pair_is_known_by_namespace_and_index() {
+    let namespaces = Namespaces::create("other", &["a", "b", "c"]);
+    let [a, b, c] = [&namespaces.0[0], &namespaces.0[1], &namespaces.0[2]];
+    link::create_veth(&end(a, "wire"), &end(b, "far"), Mtu(1500)).expect("two namespaces");
+    // It has the same index as the one at b.
+    link::create_veth(&end(c, "wire"), &end(c, "far"), Mtu(1500)).expect("one namespace");
+    let far = namespace::within(b, || link::index("far")).expect("it exists").expect("there");
+    let (other, numbers) = namespace::within(a, || {
+        let numbers = [b, c].map(|name| namespace::number(name).expect("readable"));
+        (link::other_end("wire").expect("readable").expect("a veth"), numbers)
+    })
+    .expect("it exists");
+    assert_eq!((other.index, other.namespace), (far, numbers[0]));
+    assert!(numbers[0].is_some() && numbers[1] != numbers[0], "{numbers:?}");
+    let both_here = namespace::within(c, || link::other_end("wire")).expect("it exists").expect("readable");
+    assert_eq!(both_here.expect("a veth").namespace, None);
+    assert_eq!(namespace::within(c, || link::other_end("lo")).expect("it exists").expect("readable"), None);
+}
+
+#[test]
+fn a_neighbour_that_was_not_confirmed_for_a_while_is_probed() {
+    let namespaces = Namespaces::create("stale", &["a", "b"]);
+    let [a, b] = [&namespaces.0[0], &namespaces.0[1]];
+    link::create_veth(&end(a, "wire"), &end(b, "wire"), Mtu(1500)).expect("two namespaces");
+    for (name, address) in [(a, "198.18.0.1"), (b, "198.18.0.2")] {
+        link::add_address(name, "wire", ip(address), 24).expect("no address yet");
+        link::set_up(name, "wire").expect("it exists");
+    }
+    let enter = "neighbour replace 198.18.0.2 lladdr 02:00:00:00:00:07 dev wire nud stale".split(' ');
+    let entered = std::process::Command::new("ip").args(["-n", a]).args(enter).status();
+    assert!(entered.expect("iproute2 is installed").success());
+    let state = || neighbour::known("wire", ip("198.18.0.2")).expect("readable").state.unwrap_or_default();
+    namespace::within(a, || {
+        let index = link::index("wire").expect("there");
+        neighbour::probe_stale(&[index + 1]).expect("permitted");
+        assert_eq!(state(), "STALE", "it is at another interface");
+        neighbour::probe_stale(&[index]).expect("permitted");
+        assert_ne!(state(), "STALE");
+    })
+    .expect("it exists");
+}
+
+#[test]
+fn offloads_are_switched_off_and_on_again() {
+    let namespaces = Namespaces::create("offload", &["a", "b"]);
+    let [a, b] = [&namespaces.0[0], &namespaces.0[1]];
+    link::create_veth(&end(a, "wire"), &end(b, "wire"), Mtu(1500)).expect("two namespaces");
+    let all = [OffloadKind::SendChecksums, OffloadKind::SendVlanTags, OffloadKind::ReceiveVlanTags];
+    let read = || all.map(|offload| ethtool::offload("wire", offload).expect("readable"));
+    namespace::within(a, || {
+        assert_eq!(read(), [true; 3]);
+        for (at, offload) in all.into_iter().enumerate() {
+            ethtool::set_offload("wire", offload, false).expect("a veth can do without");
+            assert_eq!(read(), [0, 1, 2].map(|other| other != at), "{offload} alone");
+            ethtool::set_offload("wire", offload, true).expect("it could before");
+        }
+        assert_eq!(read(), [true; 3]);
+    })
+    .expect("it exists");
 }
 
 #[test]

@@ -36,10 +36,10 @@ impl fmt::Display for Undone {
     }
 }
 
-/// Descriptions of this boot's changes that were kept on purpose, see [`Ledger::keep`].
-pub fn kept<T: DeserializeOwned>(dir: &Path) -> Result<Vec<T>, Error> {
+/// Descriptions of this boot's changes that these owners kept on purpose, see [`Ledger::keep`].
+pub fn kept<T: DeserializeOwned>(dir: &Path, is_meant: impl Fn(&str) -> bool) -> Result<Vec<T>, Error> {
     let mut found = Vec::new();
-    for owner in owners(dir)? {
+    for owner in owners(dir)?.into_iter().filter(|owner| is_meant(owner)) {
         let Some(contents) = read_unlocked(dir, &owner)? else { continue };
         if let Some(about) = contents.kept {
             found.push(serde_json::from_value(about).map_err(|why| Error::Kept { owner: owner.clone(), why })?);

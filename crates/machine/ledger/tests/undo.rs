@@ -280,12 +280,12 @@ fn processes_left_in_a_namespace_are_ended() {
 fn kept_changes_stand_until_their_owner_takes_them_down() {
     let bench = Bench::new("kept");
     bench.set_up().keep(&"bed demo").expect("writable");
-    assert_eq!(kept::<String>(bench.dir()).expect("readable"), ["bed demo"]);
+    assert_eq!(kept::<String>(bench.dir(), |_| true).expect("readable"), ["bed demo"]);
     assert!(stale(bench.dir()).expect("readable").is_empty());
     assert!(cleaned(bench.dir()).expect("nothing to do").is_empty());
     assert!(link::is_up(&bench.a, "wire").expect("still there"));
     assert!(matches!(Ledger::open(bench.dir(), "owner"), Err(Error::Standing(_))));
-    assert!(matches!(kept::<u32>(bench.dir()), Err(Error::Kept { .. })));
+    assert!(matches!(kept::<u32>(bench.dir(), |_| true), Err(Error::Kept { .. })));
 
     let mut ledger = Ledger::reopen(bench.dir(), "owner").expect("kept");
     assert!(matches!(Ledger::reopen(bench.dir(), "owner"), Err(Error::InUse(_))));
@@ -296,12 +296,25 @@ fn kept_changes_stand_until_their_owner_takes_them_down() {
 }
 
 #[test]
+fn a_folder_of_programs_is_removed_with_all_that_is_in_it() {
+    let (bench, folders) = (Bench::new("programs"), TempDir::new().expect("a directory"));
+    let folder = folders.path().join("ours/one");
+    let change = || Change::PinnedPrograms(change::PinnedPrograms { namespace: String::new(), folder: folder.clone() });
+    let mut ledger = bench.open();
+    ledger.apply(change()).expect("a new folder");
+    fs::write(folder.join("port-1"), "").expect("writable");
+    assert!(matches!(ledger.apply(change()), Err(Error::Taken { .. })));
+    assert_eq!(ledger.undo_all().expect("ours"), [change()]);
+    assert_eq!(fs::read_dir(folders.path()).expect("readable").count(), 0);
+}
+
+#[test]
 fn what_an_earlier_boot_kept_is_forgotten() {
     let bench = Bench::new("boot");
     bench.set_up().keep(&"bed demo").expect("writable");
     let boot_id = sysctl::read("kernel.random.boot_id").expect("readable");
     fs::write(bench.dir().join("owner.jsonl"), bench.file().replace(&boot_id, "an earlier boot")).expect("ours");
-    assert!(kept::<String>(bench.dir()).expect("readable").is_empty());
+    assert!(kept::<String>(bench.dir(), |_| true).expect("readable").is_empty());
     assert!(cleaned(bench.dir()).expect("nothing fails").is_empty());
     assert_eq!(fs::read_dir(bench.dir()).expect("ours").count(), 0);
     assert!(namespace::exists(&bench.a), "another boot's record says nothing of this one's namespaces");
@@ -374,7 +387,7 @@ fn refused(dir: &Path) -> [String; 5] {
     [
         Ledger::open(dir, "owner").map(drop).expect_err("refused").to_string(),
         Ledger::reopen(dir, "owner").map(drop).expect_err("refused").to_string(),
-        kept::<String>(dir).expect_err("refused").to_string(),
+        kept::<String>(dir, |_| true).expect_err("refused").to_string(),
         stale(dir).expect_err("refused").to_string(),
         undo_stale(dir).expect_err("refused").to_string(),
     ]

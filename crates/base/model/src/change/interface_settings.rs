@@ -6,7 +6,7 @@ use derive_more::Display;
 use serde::{Deserialize, Serialize};
 
 use super::At;
-use crate::units::Mtu;
+use crate::{choice::choice, units::Mtu};
 
 /// Generic receive offload of an interface switched on.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
@@ -16,6 +16,30 @@ pub struct Gro {
     pub namespace: String,
     /// The interface.
     pub interface: String,
+}
+
+choice!(
+    /// Work on packets that an interface takes from the kernel.
+    OffloadKind, "an offload", {
+        /// Checksums of what it sends.
+        SendChecksums = "tx-checksums",
+        /// VLAN tags of what it sends.
+        SendVlanTags = "tx-vlan-tags",
+        /// VLAN tags of what it receives, which it strips.
+        ReceiveVlanTags = "rx-vlan-tags",
+    }
+);
+
+/// An offload of an interface switched off, because an XDP program sees packets without it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[display("{} {offload} off", At(namespace, interface))]
+pub struct Offload {
+    /// Namespace of the interface.
+    pub namespace: String,
+    /// The interface.
+    pub interface: String,
+    /// The offload.
+    pub offload: OffloadKind,
 }
 
 /// MTU of an interface.

@@ -5,7 +5,7 @@ use std::num::ParseIntError;
 use kernel::{ethtool, interface as interfaces, link, sysctl};
 use model::{
     Mtu,
-    change::{Gro, InterfaceMtu, InterfaceSetting, Sysctl},
+    change::{Gro, InterfaceMtu, InterfaceSetting, Offload, Sysctl},
 };
 use serde::{Deserialize, Serialize};
 
@@ -32,6 +32,30 @@ impl Kind for Gro {
     fn undo(&self, (): (), recorded: &Namespaces) -> Result<bool, Failure> {
         let switch_off = || within(&self.namespace, || ethtool::set_gro(&self.interface, false));
         undo_in(&self.namespace, recorded, switch_off)
+    }
+}
+
+impl Kind for Offload {
+    type Before = ();
+
+    const BEFORE: &'static str = "on";
+
+    fn namespaces(&self) -> Vec<&str> {
+        vec![&self.namespace]
+    }
+
+    fn read(&self) -> Result<Option<()>, Failure> {
+        let is_on = within(&self.namespace, || ethtool::offload(&self.interface, self.offload))?;
+        Ok(is_on.then_some(()))
+    }
+
+    fn make(&self, (): ()) -> Result<(), Failure> {
+        Ok(within(&self.namespace, || ethtool::set_offload(&self.interface, self.offload, false))?)
+    }
+
+    fn undo(&self, (): (), recorded: &Namespaces) -> Result<bool, Failure> {
+        let switch_on = || within(&self.namespace, || ethtool::set_offload(&self.interface, self.offload, true));
+        undo_in(&self.namespace, recorded, switch_on)
     }
 }
 

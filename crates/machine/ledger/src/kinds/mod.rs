@@ -6,6 +6,7 @@ mod interface_settings;
 mod left_alone;
 mod links;
 mod namespace;
+mod programs;
 mod taken_nics;
 
 use kernel::namespace as namespaces;
@@ -77,6 +78,7 @@ pub(crate) fn kind(change: &Change) -> &dyn AnyKind {
         Change::Veth(change) => change,
         Change::Bridge(change) => change,
         Change::Gro(change) => change,
+        Change::Offload(change) => change,
         Change::Address(change) => change,
         Change::Route(change) => change,
         Change::LinkUp(change) => change,
@@ -86,6 +88,7 @@ pub(crate) fn kind(change: &Change) -> &dyn AnyKind {
         Change::InterfaceSetting(change) => change,
         Change::PromptInterrupts(change) => change,
         Change::Steering(change) => change,
+        Change::PinnedPrograms(change) => change,
         Change::Nic(change) => change,
         Change::LeftAlone(change) => change,
     }

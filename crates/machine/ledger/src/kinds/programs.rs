@@ -1,0 +1,47 @@
+//! BPF programs that outlive their process.
+
+use std::{fs, io, path::Path};
+
+use model::change::PinnedPrograms;
+
+use super::Kind;
+use crate::{failure::Failure, record::Namespaces};
+
+impl Kind for PinnedPrograms {
+    type Before = ();
+
+    const BEFORE: &'static str = "absent";
+
+    fn namespaces(&self) -> Vec<&str> {
+        vec![&self.namespace]
+    }
+
+    fn read(&self) -> Result<Option<()>, Failure> {
+        if self.folder.exists() {
+            let folder = self.folder.display();
+            return Err(Failure::Taken { what: format!("the folder {folder}"), remove: format!("rm -r {folder}") });
+        }
+        Ok(Some(()))
+    }
+
+    /// Makes the folder; the programs are put into it afterwards.
+    fn make(&self, (): ()) -> Result<(), Failure> {
+        fs::create_dir_all(&self.folder).map_err(|io| Failure::File { path: self.folder.clone(), io })
+    }
+
+    /// Removes the folder, also if its namespace is gone: it is ours by its path.
+    fn undo(&self, (): (), _: &Namespaces) -> Result<bool, Failure> {
+        let was_there = removed(&self.folder).map_err(|io| Failure::File { path: self.folder.clone(), io })?;
+        // Folders of other routers are in the same one.
+        let _ = self.folder.parent().map(fs::remove_dir);
+        Ok(was_there)
+    }
+}
+
+/// Removes a folder of files; whether it was there.
+fn removed(folder: &Path) -> io::Result<bool> {
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        removed => removed.map(|()| true),
+    }
+}
