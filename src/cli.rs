@@ -12,6 +12,7 @@ mod probes;
 mod reach;
 mod report;
 mod rfc2544;
+mod router;
 mod schema;
 mod translated;
 mod watch;
@@ -43,6 +44,7 @@ pub(crate) use probes::{GOODPUT, PROBES, PacketsOptions, ProbeCommand, apply};
 pub(crate) use reach::Reach;
 pub(crate) use report::ReportOptions;
 pub(crate) use rfc2544::{ClassifyOptions, Rfc2544Action};
+pub(crate) use router::{RouterAction, RouterOptions};
 pub(crate) use translated::language;
 pub(crate) use watch::WatchOptions;
 
@@ -58,7 +60,7 @@ pub(crate) struct Cli {
     pub(crate) common: Common,
 }
 
-/// What every command understands.
+/// Options that every command understands.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Common {
     /// Print one JSON document on standard output, and nothing else there (bypass: on standard error, at the end).
@@ -89,7 +91,7 @@ pub(crate) enum Color {
     Never,
 }
 
-/// What to do.
+/// The command.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// The main job: measure a plan on a bed and write the report.
@@ -115,6 +117,11 @@ pub(crate) enum Command {
     Bypass {
         #[command(flatten)]
         options: BypassOptions,
+    },
+    /// Route packets between interfaces by XDP, as the kernel's routes say.
+    Router {
+        #[command(subcommand)]
+        action: RouterAction,
     },
     /// List the runs; --json and --csv export the history with verdicts and figures.
     Runs {
@@ -193,11 +200,11 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: WatchOptions,
     },
-    /// Undo the changes that a crash left behind.
+    /// Undo the changes that a crash left behind, and a router that was kept.
     Clean,
     /// Print the JSON Schema of the JSON output.
     Schema {
-        /// Which document.
+        /// The document.
         #[arg(default_value = "run", value_name = "NAME", value_parser = schema::parser())]
         of: String,
     },
@@ -239,6 +246,7 @@ impl Command {
             self,
             Self::Bed { .. }
                 | Self::Bypass { .. }
+                | Self::Router { .. }
                 | Self::Watch { .. }
                 | Self::Clean
                 | Self::Agent { .. }
@@ -247,14 +255,15 @@ impl Command {
     }
 }
 
-/// What to do with beds that stay.
+/// Uses of beds that stay.
 #[derive(Debug, Subcommand)]
 pub(crate) enum BedAction {
     /// Create a bed that stays.
     Up {
         /// Its name, for --bed and for "bed down".
         name: String,
-        /// What kind: "lab" (two namespaces on this machine), or "ports:eth1,eth2" (two of its ports).
+        /// Kind: "lab" (two namespaces on this machine), "lab:bridge" or "lab:router" (a bridge or a router of the kernel between
+        /// them), or "ports:eth1,eth2" (two of its ports).
         #[arg(long, default_value = "lab")]
         bed: BedRef,
         #[command(flatten)]
@@ -274,7 +283,7 @@ pub(crate) enum BedAction {
     Exec {
         /// The bed's name.
         name: String,
-        /// The end: a or b.
+        /// The end, a or b, or the device between them, bridge or router.
         endpoint: String,
         /// The program and its arguments.
         #[arg(required = true, last = true)]
@@ -317,18 +326,40 @@ fn parse(words: Vec<OsString>, lang: Lang) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches)
 }
 
-/// Where all that is wrong is that no "--" stands in front of a program, it says how to write it.
+/// An error without hidden commands, and with a hint where all that is wrong is how a word is separated from the one before it.
 fn with_hint(mut error: clap::Error, words: &[OsString]) -> clap::Error {
+    if let Some(ContextValue::Strings(names)) = error.get(ContextKind::ValidSubcommand) {
+        let program = definition(Lang::En);
+        let is_shown = |name: &&String| program.find_subcommand(name).is_none_or(|command| !command.is_hide_set());
+        let shown = names.iter().filter(is_shown).cloned().collect();
+        error.insert(ContextKind::ValidSubcommand, ContextValue::Strings(shown));
+    }
     let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidArg) else { return error };
     let is_it = |at: &usize| words[*at].to_string_lossy() == *wrong && !wrong.starts_with('-');
-    let separated = |at: usize| [&words[..at], &["--".into()], &words[at..]].concat();
-    let is_right = |words: &Vec<OsString>| definition(Lang::En).try_get_matches_from(words).is_ok();
-    if let Some(right) = (1..words.len()).filter(is_it).map(separated).find(is_right) {
-        let right: Vec<String> = right[1..].iter().map(|word| word.to_string_lossy().into_owned()).collect();
-        let hint = format!("write \"--\" in front of the program: wireproof {}", ::report::command(&right));
+    let hint = (1..words.len()).filter(is_it).find_map(|at| unseparated(words, at).or_else(|| unjoined(words, at)));
+    if let Some(hint) = hint {
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
     }
     error
+}
+
+fn is_right(words: &[OsString]) -> bool {
+    definition(Lang::En).try_get_matches_from(words).is_ok()
+}
+
+/// A hint where no "--" stands in front of a program.
+fn unseparated(words: &[OsString], at: usize) -> Option<String> {
+    let right = [&words[..at], &["--".into()], &words[at..]].concat();
+    let line: Vec<String> = right[1..].iter().map(|word| word.to_string_lossy().into_owned()).collect();
+    let hint = || format!("write \"--\" in front of the program: wireproof {}", ::report::command(&line));
+    is_right(&right).then(hint)
+}
+
+/// A hint where an option takes its value behind "=" only, because it may stand alone.
+fn unjoined(words: &[OsString], at: usize) -> Option<String> {
+    let option = [&words[at - 1], &words[at]].map(|word| word.to_string_lossy()).join("=");
+    let right = [&words[..at - 1], &[OsString::from(&option)], &words[at + 1..]].concat();
+    (option.starts_with("--") && is_right(&right)).then(|| format!("write it with \"=\": {option}"))
 }
 
 /// The whole command line as clap knows it, explained in this language.
@@ -369,5 +400,16 @@ mod tests {
         for wrong in [["latency", "true"].as_slice(), &["bypass", "--spni", "true"], &["bypass"], &["bypas", "true"]] {
             assert!(!said(wrong).contains("in front of the program"), "{}", said(wrong));
         }
+        let joined = said(&["path", "--hops", "3", "--ip", "4"]);
+        assert!(joined.contains("tip: write it with \"=\": --hops=3\n"), "{joined}");
+        let unknown = said(&["path", "--json", "3"]);
+        assert!(!unknown.contains("write it with"), "{unknown}");
+    }
+
+    #[test]
+    fn hidden_commands_are_not_offered() {
+        let words = ["wireproof", "--quiet"].map(OsString::from).to_vec();
+        let said = parse(words, Lang::En).map(drop).map_err(|error| error.to_string()).expect_err("no command");
+        assert!(said.contains("verify, ") && !said.contains("in-namespace"), "{said}");
     }
 }

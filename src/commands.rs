@@ -22,6 +22,7 @@ mod report;
 mod resume;
 mod rfc2544;
 mod room;
+mod router;
 mod runs;
 mod sides;
 mod wanted;
@@ -101,6 +102,7 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Probe(command) => measure::probe(&command, &common),
         Command::Bed { action } => bed::act(action, &common),
         Command::Bypass { options } => bypass::bypass(&options, &common),
+        Command::Router { action } => router::act(&action, &common),
         Command::Runs { csv } if csv || common.json => history::export(&common),
         Command::Runs { .. } => runs::list(&common),
         Command::Import { file, name, condition } => import::import(&file, name, &condition, &common),

@@ -93,7 +93,7 @@ const fn manual(command: &'static str, statuses: &'static [Status], examples: &'
     Manual { command, examples, statuses }
 }
 
-const MANUALS: [Manual; 34] = [
+const MANUALS: [Manual; 38] = [
     manual(
         "",
         ANY,
@@ -201,7 +201,14 @@ const MANUALS: [Manual; 34] = [
     ),
     manual("bed down", PLAIN, &[("bed down mybed", "Take the bed down and undo its changes.")]),
     manual("bed list", PLAIN, &[("bed list --json", "The beds that stay, for a script.")]),
-    manual("bed exec", OF_PROGRAM, &[("bed exec mybed b -- iperf3 -s", "Run a server at end b.")]),
+    manual(
+        "bed exec",
+        OF_PROGRAM,
+        &[
+            ("bed exec mybed b -- iperf3 -s", "Run a server at end b."),
+            ("bed exec routed router -- tc -s qdisc", "Look into the router of a bed made of lab:router."),
+        ],
+    ),
     manual(
         "bypass",
         OF_BYPASSED,
@@ -213,6 +220,25 @@ const MANUALS: [Manual; 34] = [
             ),
         ],
     ),
+    manual(
+        "router",
+        PLAIN,
+        &[
+            ("router up eth1 eth2", "Forward between two interfaces, as the routes say."),
+            ("router stats", "See how many packets it forwarded."),
+            ("router down", "Take it down."),
+        ],
+    ),
+    manual(
+        "router up",
+        PLAIN,
+        &[
+            ("router up eth1 eth2 eth3", "Forward between three interfaces."),
+            ("router up eth1 eth2 --keep", "Keep it without a process, until it is taken down."),
+        ],
+    ),
+    manual("router down", PLAIN, &[("router down", "Take the router down and undo its changes.")]),
+    manual("router stats", PLAIN, &[("router stats --json", "Counters of each port, for a script.")]),
     manual(
         "runs",
         PLAIN,

@@ -28,7 +28,9 @@ pub(super) fn act(action: BedAction, common: &Common) -> anyhow::Result<Exit> {
 /// `wireproof clean`
 pub(super) fn clean(common: &Common) -> anyhow::Result<Exit> {
     need_root("what a crash leaves behind belongs to root")?;
-    tell_undone(&bed::clean(&own_program()?)?, common)
+    let mut undone = bed::clean(&own_program()?)?;
+    undone.extend(agent::router::clean()?);
+    tell_undone(&undone, common)
 }
 
 /// `wireproof in-namespace NAMESPACE -- PROGRAM ARGS…`: becomes the program.
@@ -81,7 +83,7 @@ fn describe(bed: &Bed) -> String {
     format!("{} ({simulated}{what})\n", bed.name) + &ends.collect::<String>()
 }
 
-fn tell_undone(undone: &[String], common: &Common) -> anyhow::Result<Exit> {
+pub(super) fn tell_undone(undone: &[String], common: &Common) -> anyhow::Result<Exit> {
     let said = undone.iter().map(|change| format!("undone: {change}\n"));
     answer(&UndoneDocument::of(undone), || lines(said, "Nothing to undo.\n"), common)?;
     Ok(Exit::Done)

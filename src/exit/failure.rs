@@ -5,7 +5,7 @@ use std::{
     sync::{Mutex, PoisonError},
 };
 
-use agent::bypass::BypassError;
+use agent::{bypass::BypassError, router::RouterError};
 use bed::{BedError, Refusal};
 use protocol::{AgentError, FailureKind, Fault};
 use report::{ErrorDocument, FailureCategory as Category, FailureEntry};
@@ -105,6 +105,16 @@ fn of_cause(error: &(dyn std::error::Error + 'static)) -> Option<Known> {
             BypassError::Kernel(error) => of_kernel(error),
             BypassError::Program { .. } | BypassError::NoLibrary(_) | BypassError::LibraryPath(_) => Category::File,
             BypassError::Grant(_) => Category::Other,
+        };
+        return Some((kind, Advice::InMessage));
+    }
+    if let Some(error) = error.downcast_ref::<RouterError>() {
+        let kind = match error {
+            RouterError::NoRoot => Category::Privilege,
+            RouterError::Missing { .. } | RouterError::Twice(_) => Category::Usage,
+            RouterError::Kernel(error) => of_kernel(error),
+            RouterError::Program(_) | RouterError::Busy(_) => Category::Kernel,
+            _ => Category::Other,
         };
         return Some((kind, Advice::InMessage));
     }

@@ -31,6 +31,7 @@ mod program;
 mod references;
 mod resume;
 mod rfc2544;
+mod router;
 mod schemas;
 mod seconds;
 mod self_check;

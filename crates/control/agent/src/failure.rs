@@ -5,6 +5,8 @@ use ledger::UndoErrors;
 use probe::ProbeError;
 use protocol::{Failure, FailureKind};
 
+use crate::router::RouterError;
+
 /// Of a system call.
 pub(crate) fn kernel(error: kernel::Error) -> Failure {
     Failure::new(FailureKind::Kernel, error.object(), &error)
@@ -19,6 +21,11 @@ pub(crate) fn change(error: ledger::Error) -> Failure {
 pub(crate) fn undo(errors: UndoErrors) -> Failure {
     let objects: Vec<String> = errors.0.iter().map(changed).filter(|object| !object.is_empty()).collect();
     Failure::new(FailureKind::Change, objects.join(", "), &errors)
+}
+
+/// Of a router.
+pub(crate) fn router(error: &RouterError) -> Failure {
+    Failure::new(FailureKind::Change, "the XDP router", error)
 }
 
 /// Of a measurement.

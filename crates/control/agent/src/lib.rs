@@ -10,6 +10,7 @@ mod events;
 mod failure;
 mod machine;
 mod outbox;
+pub mod router;
 mod task;
 mod window;
 

@@ -8,7 +8,7 @@ use ledger::{Cleaned, Ledger, UndoErrors};
 use model::{Bed, CoreUse, Privilege};
 use protocol::{Failure, FailureKind, LabState, LinkReading, Reply, Request, build_id};
 
-use crate::failure;
+use crate::{failure, router};
 
 /// In a user namespace, changes and their record end with its last process.
 const LEDGER_IN_USER_NAMESPACE: &str = "/run/wireproof/ledger";
@@ -19,6 +19,8 @@ pub(crate) struct Machine {
     ledger: Option<Ledger>,
     /// The first readings of counters, with their interfaces.
     counting: Option<(Snapshot, Vec<String>)>,
+    /// The router of its namespace, which ends with it.
+    router: Option<xdp::Router>,
 }
 
 impl Machine {
@@ -40,7 +42,14 @@ impl Machine {
                 self.ledger = Some(Ledger::reopen(directory()?, &owner).map_err(failure::change)?);
                 Ok(Reply::Done)
             }
-            Request::ListBeds => Ok(Reply::Beds(ledger::kept(directory()?, |_| true).map_err(failure::change)?)),
+            Request::ListBeds => {
+                let beds = ledger::kept(directory()?, |owner| !router::is_owner(owner));
+                Ok(Reply::Beds(beds.map_err(failure::change)?))
+            }
+            Request::Route { interfaces } => {
+                self.router = Some(router::attached_natively(&interfaces).map_err(|error| failure::router(&error))?);
+                Ok(Reply::Done)
+            }
             Request::Clean => clean().map(Reply::Undone),
             Request::HostFacts => Ok(Reply::HostFacts(Box::new(host::facts::host(&build_id())))),
             Request::EndpointFacts { endpoint } => Ok(Reply::EndpointFacts(Box::new(host::facts::endpoint(&endpoint)))),

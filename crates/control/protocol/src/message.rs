@@ -195,6 +195,11 @@ pub enum Request {
     },
     /// Counters since then.
     CountUntil,
+    /// Forward packets between these interfaces by XDP, until the agent ends. Their other ends have been prepared for that.
+    Route {
+        /// Interfaces of its own network namespace.
+        interfaces: Vec<String>,
+    },
     /// Interfaces of default routes, or of the caller's session.
     Uplinks,
     /// Network cards of the machine.

@@ -140,6 +140,7 @@ mod tests {
         check::{self, Lack, Subject},
         limited::{CulpritKind, Wait},
         reference::{Condition, FigureMetric, Measurer, Statistic},
+        router,
         search::{Classification, Irregular},
         trial::{Refusal, StageName},
     };
@@ -208,6 +209,10 @@ mod tests {
             of("direction", names::<Direction>()),
             of("batch", names::<Batch>()),
             of("stage", names::<StageName>()),
+            of("router-mode", names::<router::Mode>()),
+            of("router-why", names::<router::WhyGeneric>()),
+            of("router-passed", names::<router::Passed>()),
+            of("router-dropped", names::<router::Dropped>()),
             without(of("send", names::<SendWay>()), &["send-write"]),
             of("card-connector", names::<Connector>()),
             of("refused", names::<Cause>()),
@@ -304,7 +309,17 @@ mod tests {
     #[test]
     fn each_layout_of_a_bed_has_its_words() {
         let t = Texts::of(Lang::En);
-        for layout in ["lab", "lab-switch", "lab-bridge", "lab-router", "hosts", "hosts-several", "ports"] {
+        for layout in [
+            "lab",
+            "lab-switch",
+            "lab-bridge",
+            "lab-router",
+            "lab-xdp-router",
+            "hosts",
+            "hosts-several",
+            "hosts-one-kernel",
+            "ports",
+        ] {
             let text = t.with(&format!("bed-{layout}"), &[("near", &1), ("far", &2), ("count", &3)]);
             let link = [t.get(&format!("link-{layout}")), t.get(&format!("link-{layout}-meaning"))];
             assert!(!text.contains('⟦') && !link.concat().contains('⟦'), "{text} {link:?}");

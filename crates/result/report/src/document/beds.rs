@@ -17,7 +17,7 @@ document! {
 schema!("wireproof-bed/1": BedsSchemaName, beds_schema of BedsDocument);
 
 document! {
-    /// What `clean` and `bed down` print with `--json`.
+    /// What `clean`, `bed down` and `router down` print with `--json`.
     UndoneDocument of (undone: &[String]) {
         /// Name and version of this shape.
         schema: UndoneSchemaName = UndoneSchemaName::V1,

@@ -10,6 +10,7 @@ mod error;
 mod history;
 mod kept;
 mod rfc2544;
+mod router;
 mod sides;
 mod summary;
 mod watch;
@@ -36,6 +37,7 @@ pub use self::{
         ImportSchemaName, LeftOut, ReferencesDocument, ReferencesSchemaName,
     },
     rfc2544::{ClassifiedDocument, ClassifiedSchemaName},
+    router::{RouterDocument, RouterSchemaName},
     sides::{CaptureDocument, CaptureSchemaName, HeardDocument, HeardSchemaName, SentDocument, SentSchemaName},
     summary::{KeyFigureEntry, MainLimitEntry, SummaryEntry, TallyEntry, UndecidedEntry},
     watch::{
@@ -64,7 +66,7 @@ pub struct Shape {
 }
 
 /// All documents.
-pub const SHAPES: [Shape; 19] = {
+pub const SHAPES: [Shape; 20] = {
     const fn of(name: &'static str, of: &'static str, schema: fn() -> serde_json::Value) -> Shape {
         Shape { name, of, schema }
     }
@@ -78,7 +80,8 @@ pub const SHAPES: [Shape; 19] = {
         of("references", "\"references\"", kept::references_schema),
         of("import", "\"import\"", kept::import_schema),
         of("bed", "\"bed list\" and \"bed up\"", beds::beds_schema),
-        of("clean", "\"clean\" and \"bed down\"", beds::undone_schema),
+        of("clean", "\"clean\", \"bed down\" and \"router down\"", beds::undone_schema),
+        of("router", "\"router up\" and \"router stats\"", router::router_schema),
         of("doctor", "\"doctor\" and \"doctor --cabling\"", doctor::doctor_schema),
         of("inspect", "\"inspect\"", cards::cards_schema),
         of("watch", "Each line of \"watch\"", watch::watch_schema),
@@ -179,7 +182,7 @@ document! {
         before: Environment = run.before.clone(),
         /// After the last trial; null when the run did not get there.
         after: Option<Environment> = run.after.clone(),
-        /// What differs between the two, in words.
+        /// Differences between the two, in words.
         differences: Vec<String> = run.changes(),
     }
 }
@@ -215,13 +218,13 @@ document! {
         duration_s: f64 = trial.duration_s,
         /// Cores the two ends were pinned to (near, far); empty where not pinned.
         cpus: [Vec<usize>; 2] = trial.cpus.clone(),
-        /// What set the figure; null where it is not known.
+        /// Limit of the figure; null where it is not known.
         limited_by: Option<LimitedByEntry> = limited_by.map(|by| LimitedByEntry::of(by, &rate(&trial.measured.spec()))),
         /// Packets lost, by the place that lost them, both ends together.
         loss_at: BTreeMap<String, u64> = loss_by_place(&assessed.losses),
         /// The same with the end and the counters that show it.
         losses: Vec<LossEntry> = assessed.losses.iter().map(LossEntry::of).collect(),
-        /// What both ends counted over the trial (near, far).
+        /// Counts of both ends over the trial (near, far).
         counters: [CountersEntry; 2] = [CountersEntry::of(&trial.endpoint_from, near), CountersEntry::of(&trial.endpoint_to, far)],
         /// The other ends that sent to the far one at the same time; empty where one sent.
         other_senders: Vec<OtherSenderEntry> = trial.others.iter().map(OtherSenderEntry::of).collect(),
@@ -270,7 +273,7 @@ document! {
         cpu: Vec<CoreUse> = counters.cpu.clone(),
         /// Each counter that moved.
         deltas: Vec<Delta> = counters.deltas.clone(),
-        /// What changed at this end from its start to the end of the counted time.
+        /// Changes at this end from its start to the end of the counted time.
         events: Vec<Event> = counters.events.clone(),
     }
 }
