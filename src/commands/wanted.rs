@@ -28,7 +28,7 @@ impl Privileged {
 
     /// Whether the bed concerns anything that it does not make itself.
     pub(super) fn has_bed(&self) -> bool {
-        self.bed.rights() != Rights::NamespaceRoot
+        !matches!(self.bed.rights(), Rights::NamespaceRoot | Rights::LabRoot(_))
     }
 
     /// Its options, as they are typed.
@@ -82,7 +82,9 @@ pub(super) fn words_or_bed(error: BedError) -> anyhow::Error {
 pub(super) fn obtain_privilege(bed: &BedRef, common: &Common) -> anyhow::Result<Privilege> {
     let privilege = privilege::current();
     match bed.rights() {
-        Rights::Root(why) if privilege != Privilege::Root => return Err(NeedsRoot(why.to_owned()).into()),
+        Rights::Root(why) | Rights::LabRoot(why) if privilege != Privilege::Root => {
+            return Err(NeedsRoot(why.to_owned()).into());
+        }
         Rights::NamespaceRoot if privilege == Privilege::User => {}
         _ => return Ok(privilege),
     }

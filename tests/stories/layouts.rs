@@ -1,4 +1,4 @@
-//! Labs with their own device under test: a bridge and a router of the kernel.
+//! Labs with their own device under test: a bridge and a router of the kernel, and the XDP router.
 
 use serde_json::Value;
 
@@ -68,6 +68,13 @@ fn a_router_between_two_ends_is_measured_and_read() {
     let gateways = document["bed"]["dut"]["gateways"].as_array().unwrap();
     assert_eq!((gateways.len(), &gateways[0]["address"]), (4, &Value::from("198.18.0.1")));
     assert_eq!(document["bed"]["endpoints"][1]["addresses"][0], "198.19.0.2");
+}
+
+#[test]
+fn the_xdp_router_between_two_ends_is_measured_and_read() {
+    let document = measured("lab:xdp-router");
+    assert_eq!(document["bed"]["dut"]["machine"], "xdp-router", "{}", document["bed"]);
+    assert_eq!(document["bed"]["dut"]["gateways"].as_array().unwrap().len(), 4);
 }
 
 #[test]

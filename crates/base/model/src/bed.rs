@@ -35,6 +35,9 @@ crate::json!(Bed);
 /// Name of the device under test where ends are named.
 pub const DUT: &str = "DUT";
 
+/// Name of a lab's device under test in which the XDP router forwards.
+pub const XDP_ROUTER: &str = "xdp-router";
+
 /// A device under test between the ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dut {
@@ -154,6 +157,7 @@ impl Bed {
         match (self.kind, &self.dut) {
             (BedKind::Lab, _) if several => "lab-switch",
             (BedKind::Lab, Some(dut)) if dut.gateways.is_empty() => "lab-bridge",
+            (BedKind::Lab, Some(dut)) if dut.machine == XDP_ROUTER => "lab-xdp-router",
             (BedKind::Lab, Some(_)) => "lab-router",
             (BedKind::Hosts, _) if several => "hosts-several",
             (kind, _) => kind.word(),

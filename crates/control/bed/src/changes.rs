@@ -3,8 +3,8 @@
 use model::{
     Change, Endpoint, Manager, Mtu,
     change::{
-        Address, Bridge, Gro, InterfaceMtu, LeftAlone, LinkEnd, LinkUp, MovedNic, Namespace, Route, Stamping, Sysctl,
-        Veth,
+        Address, Bridge, Gro, InterfaceMtu, LeftAlone, LinkEnd, LinkUp, MovedNic, Namespace, Offload, OffloadKind,
+        Route, Stamping, Sysctl, Veth,
     },
 };
 
@@ -24,6 +24,8 @@ pub(crate) fn changes(topology: &Topology, host: &str) -> Vec<Change> {
     changes.extend(links.iter().filter_map(|link| attached(link, &topology.nodes)));
     changes.extend(each(other_mtu));
     changes.extend(each(gro));
+    changes.extend(each(plain_checksums));
+    changes.extend(each(plain_tags));
     changes.extend(each(stamping));
     // Links come up before addresses are added: an interface loses its IPv6 addresses when it goes down.
     changes.extend(nodes.iter().flat_map(|node| links_up(node)));
@@ -112,6 +114,18 @@ fn other_mtu(namespace: &str, interface: &Interface) -> Option<Change> {
 fn gro(namespace: &str, interface: &Interface) -> Option<Change> {
     let (namespace, name) = (namespace.to_owned(), interface.name.clone());
     interface.gro.then(|| Gro { namespace, interface: name }.into())
+}
+
+fn plain_checksums(namespace: &str, interface: &Interface) -> Option<Change> {
+    interface.plain.then(|| without(namespace, interface, OffloadKind::SendChecksums))
+}
+
+fn plain_tags(namespace: &str, interface: &Interface) -> Option<Change> {
+    interface.plain.then(|| without(namespace, interface, OffloadKind::SendVlanTags))
+}
+
+fn without(namespace: &str, interface: &Interface, offload: OffloadKind) -> Change {
+    Offload { namespace: namespace.to_owned(), interface: interface.name.clone(), offload }.into()
 }
 
 fn stamping(namespace: &str, interface: &Interface) -> Option<Change> {

@@ -53,11 +53,14 @@ impl DutReader {
         Ok(Self { machine, interfaces, is_machine: true })
     }
 
-    /// Reads a node of a bed in a namespace of this machine, under this name.
+    /// Reads a node of a bed in a namespace of this machine, under this name. The agent is its XDP router, if it has one.
     pub(crate) fn of_node(node: &Node, name: &str, program: &Path) -> Result<Self, BedError> {
         let mut machine = Machine::within(&node.namespace, program)?;
         machine.allowed.host = name.to_owned();
-        let interfaces = node.interfaces.iter().map(|interface| interface.name.clone()).collect();
+        let interfaces: Vec<String> = node.interfaces.iter().map(|interface| interface.name.clone()).collect();
+        if node.routes_by_xdp {
+            machine.ask(Request::Route { interfaces: interfaces.clone() })?;
+        }
         Ok(Self { machine, interfaces, is_machine: false })
     }
 

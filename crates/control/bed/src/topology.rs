@@ -29,6 +29,8 @@ pub(crate) struct Node {
     pub(crate) sysctls: Vec<(&'static str, &'static str)>,
     /// Interfaces on the bed's path; a tester has one.
     pub(crate) interfaces: Vec<Interface>,
+    /// Whether the XDP router forwards between its interfaces.
+    pub(crate) routes_by_xdp: bool,
 }
 
 /// Role of a node.
@@ -52,6 +54,8 @@ pub(crate) struct Interface {
     pub(crate) routes: Vec<Route>,
     /// Whether to enable generic receive offload.
     pub(crate) gro: bool,
+    /// Whether the kernel computes checksums and writes tags itself: an XDP program at the other end sees nothing else.
+    pub(crate) plain: bool,
     /// Whether to enable hardware timestamps.
     pub(crate) stamps: bool,
     /// Its previous state: only differences are changed.

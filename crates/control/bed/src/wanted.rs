@@ -73,6 +73,8 @@ pub enum Rights {
     Any,
     /// Root, possibly of a user namespace.
     NamespaceRoot,
+    /// Root of the machine for a bed that is made of nothing that exists, with the reason.
+    LabRoot(String),
     /// Root of the machine, with the reason.
     Root(String),
 }

@@ -1,6 +1,7 @@
-//! `lab:router`: a third network namespace of this machine, whose kernel routes between the two ends.
+//! `lab:router` and `lab:xdp-router`: a third network namespace of this machine, in which the kernel or the XDP router routes between the
+//! two ends.
 
-use model::Dut;
+use model::{Dut, XDP_ROUTER};
 
 use super::{
     Parsed,
@@ -16,12 +17,11 @@ use crate::{
 };
 
 /// Usage.
-pub(super) const USAGE: &str = "lab:router (a Linux router between two)";
+pub(super) const USAGE: &str = "lab:router (a Linux router between two), lab:xdp-router (wireproof's own)";
 
-const NAME: &str = "lab:router";
+const KERNEL: Router = Router { bed: "lab:router", name: "router", by_xdp: false };
 
-/// Its name in the report.
-const ROUTER: &str = "router";
+const XDP: Router = Router { bed: "lab:xdp-router", name: XDP_ROUTER, by_xdp: true };
 
 /// Enables forwarding. Written before there are interfaces, which inherit it.
 const FORWARDING: (&str, &str) = ("net.ipv4.ip_forward", "1");
@@ -30,30 +30,43 @@ const FORWARDING: (&str, &str) = ("net.ipv4.ip_forward", "1");
 const IPV6_FORWARDING: [(&str, &str); 2] =
     [("net.ipv6.conf.default.disable_ipv6", "0"), ("net.ipv6.conf.all.forwarding", "1")];
 
-struct Router;
+#[derive(Clone, Copy)]
+struct Router {
+    bed: &'static str,
+    /// Its name in the report.
+    name: &'static str,
+    by_xdp: bool,
+}
 
 pub(super) fn parse(text: &str) -> Parsed {
-    (text == NAME).then(|| Ok(BedRef::new(NAME, Router)))
+    let router = [KERNEL, XDP].into_iter().find(|router| router.bed == text)?;
+    Some(Ok(BedRef::new(text, router)))
 }
 
 impl Layout for Router {
     fn rights(&self) -> Rights {
-        Rights::NamespaceRoot
+        match self.by_xdp {
+            true => Rights::LabRoot("putting a program into drivers needs root of the machine itself".to_owned()),
+            false => Rights::NamespaceRoot,
+        }
     }
 
     fn can_stay(&self) -> Result<(), String> {
-        Err(made_anew(NAME))
+        Err(made_anew(self.bed))
     }
 
     fn lay_out(&self, id: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<LaidOut, BedError> {
-        Ok(LaidOut::New(topology(&Ground::of(id, wanted, machines)?)))
+        Ok(LaidOut::New(topology(*self, &Ground::of(id, wanted, machines)?)))
     }
 }
 
-fn topology(ground: &Ground) -> Topology {
+fn topology(router: Router, ground: &Ground) -> Topology {
     let mut through = Through::routed();
     through.gateways.retain(|pair| !ground.addresses(vec![pair[0]]).is_empty());
     let mut nodes: Vec<Node> = (0..2).map(|side| tester(side, &through, ground)).collect();
+    for node in nodes.iter_mut().filter(|_| router.by_xdp) {
+        (node.interfaces[0].gro, node.interfaces[0].plain) = (true, true);
+    }
     let facing = |side: usize| Interface {
         addresses: through.gateways.iter().map(|pair| pair[side]).collect(),
         // A veth drops packets that XDP sends to it unless its peer receives by NAPI.
@@ -68,9 +81,10 @@ fn topology(ground: &Ground) -> Topology {
     let links = (0..2).map(link).collect();
     let ipv6 = IPV6_FORWARDING.into_iter().filter(|_| ground.ipv6);
     let sysctls = [FORWARDING].into_iter().chain(ipv6).collect();
-    nodes.push(Node { namespace: ground.namespace(ROUTER), sysctls, interfaces, ..Node::default() });
+    let (namespace, routes_by_xdp) = (ground.namespace(router.name), router.by_xdp);
+    nodes.push(Node { namespace, sysctls, interfaces, routes_by_xdp, ..Node::default() });
     let device = through.device(&[end_name(0, 2), end_name(1, 2)]);
-    let dut = device.map(|device| Dut { machine: ROUTER.to_owned(), ..device });
+    let dut = device.map(|device| Dut { machine: router.name.to_owned(), ..device });
     Topology { nodes, links, dut, simulated: true }
 }
 
@@ -90,7 +104,7 @@ mod tests {
     #[test]
     fn two_namespaces_are_routed_through_a_third_one() {
         let ground = Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true };
-        let changes = changes_of(&topology(&ground));
+        let changes = changes_of(&topology(KERNEL, &ground));
         for change in [
             "net.ipv4.ip_forward = 1 in wp1f-router",
             "net.ipv6.conf.all.forwarding = 1 in wp1f-router",
@@ -103,14 +117,26 @@ mod tests {
         ] {
             assert!(changes.iter().any(|made| made == change), "{change}: {changes:#?}");
         }
-        let bed = topology(&ground).bed("lab:router", Privilege::Root);
+        let bed = topology(KERNEL, &ground).bed("lab:router", Privilege::Root);
         assert_eq!((bed.endpoints.len(), bed.layout()), (2, "lab-router"));
         assert_eq!(bed.dut.map(|dut| dut.gateways.len()), Some(4));
     }
 
     #[test]
+    fn ends_of_the_xdp_router_receive_from_it_and_send_whole_packets() {
+        let topology = topology(XDP, &Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true });
+        let changes = changes_of(&topology);
+        for change in ["wp1f-a/lab-a GRO on", "wp1f-b/lab-b tx-checksums off", "wp1f-b/lab-b tx-vlan-tags off"] {
+            assert!(changes.iter().any(|made| made == change), "{change}: {changes:#?}");
+        }
+        let node = topology.dut_node().expect("a router");
+        assert!(node.routes_by_xdp && node.namespace == "wp1f-xdp-router", "{node:?}");
+        assert_eq!(topology.bed("lab:xdp-router", Privilege::Root).layout(), "lab-xdp-router");
+    }
+
+    #[test]
     fn without_ipv6_nothing_of_it_is_left() {
-        let changes = changes_of(&topology(&Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: false }));
+        let changes = changes_of(&topology(KERNEL, &Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: false }));
         assert!(!changes.iter().any(|change| change.contains("ipv6") || change.contains("2001:")), "{changes:#?}");
     }
 }
