@@ -40,7 +40,7 @@ pub fn router(router: &Router, lang: Lang) -> String {
 /// What to know of a new router.
 pub fn router_is_up(lang: Lang) -> String {
     let t = Texts::of(lang);
-    format!("{}\n{}\n", t.get("router-filters"), t.get("router-hint"))
+    format!("\n{}\n{}\n", t.get("router-filters"), t.get("router-hint"))
 }
 
 fn row(port: &RouterPort, t: &Texts) -> Row<5> {
@@ -114,9 +114,9 @@ A router stands. It belongs to process 77, and ends with it.
   eth1  in driver     12,345              5        1
   eth2    generic          0              0        0
 
-eth1: 3 to the kernel, as the MAC address of the next hop was not known yet
-eth1: 2 to the kernel, as neither IPv4 nor IPv6, like ARP
-eth1: 1 dropped, as its route is a blackhole
+eth1: 3 to the kernel (MAC address of the next hop not known yet)
+eth1: 2 to the kernel (neither IPv4 nor IPv6, like ARP)
+eth1: 1 dropped (by a blackhole route)
 eth2 forwards in generic mode, which is slower: its driver has no native XDP
 "
         );
