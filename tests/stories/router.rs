@@ -52,6 +52,9 @@ fn hosts(desk: &Desk) -> Hosts<'_> {
         ip(&format!("-n {host} route add default via {v4}.1"));
         ip(&format!("-n {host} route add default via {v6}::1"));
     }
+    // The kernel looks at links once a second.
+    let is_up = |port: &str| ip(&format!("link show {port}")).contains("state UP");
+    assert!(within(PATIENCE, || PORTS.into_iter().all(is_up)));
     Hosts(desk)
 }
 
