@@ -31,7 +31,7 @@ fn each_second_of_a_transfer_has_a_line_on_a_terminal_and_nowhere_else() {
     let with = |more: &[&str]| desk.command(&[&TRANSFER[..], more].concat());
     let tcp = on_a_terminal(&with(&[]));
     let lines = seconds(&tcp, "s");
-    assert!(lines.len() >= 3 && lines.is_sorted_by_key(|(at, _)| *at), "{tcp}");
+    assert!(lines.len() == 5 && lines.is_sorted_by_key(|(at, _)| *at), "{tcp}");
     let line = lines[0].1.lines().next().unwrap();
     assert!(line.contains("bit/s") && line.contains("resent "), "{line}");
     let result = tcp.rfind("Report written").expect("a report");
@@ -40,7 +40,7 @@ fn each_second_of_a_transfer_has_a_line_on_a_terminal_and_nowhere_else() {
     let udp =
         on_a_terminal(&with(&["--protocol", "udp", "--rate", "100 Mbit/s", "--direction", "both", "--lang", "ja"]));
     let lines = seconds(&udp, "秒");
-    assert!(lines.len() >= 3, "{udp}");
+    assert_eq!(lines.len(), 5, "{udp}");
     let line = lines[0].1.lines().next().unwrap();
     assert!(line.contains("順方向") && line.contains("逆方向") && !line.contains("再送"), "{line}");
 

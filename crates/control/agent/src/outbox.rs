@@ -27,6 +27,14 @@ impl Outbox {
         let _ = write_message(&mut *output, message);
     }
 
+    /// Sends the message that `make` gives, if any. No other thread sends meanwhile: what is taken first is sent first.
+    pub(crate) fn send_if(&self, make: impl FnOnce() -> Option<FromAgent>) {
+        let mut output = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(message) = make() {
+            let _ = write_message(&mut *output, &message);
+        }
+    }
+
     pub(crate) fn fail(&self, id: u64, failure: Failure) {
         self.send(&FromAgent::Failed { id, failure });
     }

@@ -53,12 +53,9 @@ impl Running {
     }
 
     pub(crate) fn tell_progress(&mut self, outbox: &Outbox) {
-        let (fraction, so_far) = (self.control.fraction(), self.so_far());
-        let (seconds, retransmits) = (self.control.take_seconds(), self.control.take_retransmits());
-        if fraction > self.told || !seconds.is_empty() || !retransmits.is_empty() || so_far.is_some() {
-            self.told = fraction;
-            outbox.send(&FromAgent::Progress { id: self.id, fraction, seconds, retransmits, so_far });
-        }
+        let (told, so_far) = (self.told, self.so_far());
+        self.told = told.max(self.control.fraction());
+        outbox.send_if(|| progress(self.id, &self.control, told, so_far));
     }
 
     fn so_far(&mut self) -> Option<SoFar> {
@@ -70,9 +67,20 @@ impl Running {
     }
 }
 
+/// The news of a side since the fraction `told`; `None` without any.
+fn progress(id: u64, control: &Control, told: f64, so_far: Option<SoFar>) -> Option<FromAgent> {
+    let fraction = control.fraction();
+    let (seconds, retransmits) = (control.take_seconds(), control.take_retransmits());
+    let is_news = fraction > told || !seconds.is_empty() || !retransmits.is_empty() || so_far.is_some();
+    is_news.then_some(FromAgent::Progress { id, fraction, seconds, retransmits, so_far })
+}
+
 fn perform(id: u64, task: &Task, started: &Receiver<Nanos>, control: &Control, outbox: &Outbox) {
     let work = AssertUnwindSafe(|| measure(id, task, started, control, outbox));
-    match catch_unwind(work) {
+    let done = catch_unwind(work);
+    // The last second may have passed after the last progress message.
+    outbox.send_if(|| progress(id, control, 1.0, None));
+    match done {
         Ok(Ok(outcome)) => {
             outbox.send(&FromAgent::Result { id, outcome });
             outbox.send(&FromAgent::Done { id });
@@ -115,4 +123,63 @@ fn wait_for_start(started: &Receiver<Nanos>, control: &Control) -> Result<Nanos,
         }
     }
     Err(ProbeError::Cancelled)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        fs::File,
+        io::{self, PipeReader},
+        net::{Ipv4Addr, SocketAddr},
+        os::fd::OwnedFd,
+    };
+
+    use model::{GoodputSpec, Mtu, Protocol, Seat, Side, fixture};
+    use protocol::read_message;
+
+    use super::*;
+
+    /// One side of a second of TCP over loopback, and its messages.
+    fn side(side: Side, peer: Option<SocketAddr>) -> (Running, PipeReader) {
+        let (duration, warmup) = (Nanos::from_secs(1), Nanos::from_millis(50));
+        let seat = Seat {
+            endpoint: "a".to_owned(),
+            local: Ipv4Addr::LOCALHOST.into(),
+            peer,
+            // No interface of another test, with which its counters would be shared.
+            interface: "none0".to_owned(),
+            mtu: Mtu(65_536),
+            cpus: Vec::new(),
+            peer_cpus: 0,
+            same_clock: true,
+            congestion: None,
+            token: 7,
+            sender: 0,
+            senders: 1,
+        };
+        let spec = GoodputSpec { duration, warmup, ..fixture::goodput(Protocol::Tcp) }.into();
+        let (messages, output) = io::pipe().expect("a pipe");
+        let outbox = Outbox::new(File::from(OwnedFd::from(output)));
+        (Running::begin(1, Task { spec, side, seat }, outbox), messages)
+    }
+
+    fn next(messages: &mut PipeReader) -> FromAgent {
+        read_message(messages).expect("a message")
+    }
+
+    #[test]
+    fn seconds_that_no_progress_message_told_are_told_before_the_result() {
+        let (far, mut from_far) = side(Side::Far, None);
+        let FromAgent::Ready { address, .. } = next(&mut from_far) else { panic!("the far side is not ready") };
+        let (near, mut from_near) = side(Side::Near, address);
+        assert!(matches!(next(&mut from_near), FromAgent::Ready { .. }));
+        for side in [&far, &near] {
+            side.start(clock::now());
+        }
+        for (mut messages, lengths) in [(from_far, [1, 0]), (from_near, [0, 1])] {
+            let FromAgent::Progress { seconds, retransmits, .. } = next(&mut messages) else { panic!("no seconds") };
+            assert_eq!([seconds.len(), retransmits.len()], lengths);
+            assert!(matches!(next(&mut messages), FromAgent::Result { .. }));
+        }
+    }
 }

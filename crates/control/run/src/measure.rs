@@ -128,7 +128,7 @@ impl<'a> UnderWay<'a> {
         self.start(&clocks)?;
         self.watch(watch, interrupt)?;
         let dut = self.dut.as_mut().map(|dut| dut.counted()).transpose()?;
-        self.finish(interrupt)?;
+        self.finish(watch, interrupt)?;
         let mut pairs = Vec::new();
         for pair in 0..self.pairs.len() {
             pairs.push((self.outcome(pair, Side::Near)?, self.outcome(pair, Side::Far)?));
@@ -217,7 +217,7 @@ impl<'a> UnderWay<'a> {
     }
 
     /// Has the far sides come to their end.
-    fn finish(&mut self, interrupt: &AtomicBool) -> Result<(), NoResult> {
+    fn finish(&mut self, watch: &mut dyn Watch, interrupt: &AtomicBool) -> Result<(), NoResult> {
         for pair in self.pairs.iter().filter(|_| self.profile.far_serves_until_told) {
             self.links[pair.far.link].send(&ToAgent::Finish { id: pair.far.id })?;
         }
@@ -225,6 +225,7 @@ impl<'a> UnderWay<'a> {
         while let Some(waiting) = self.pairs.iter().find(|pair| !pair.far.done).map(|pair| pair.far.link) {
             check(interrupt)?;
             self.hear(waiting, POLL)?;
+            self.pass_on(watch);
             if asked.elapsed() > PREPARE {
                 return Err(self.deadline(waiting, "finish").into());
             }
