@@ -52,6 +52,7 @@ pub fn tcp_state(stream: &TcpStream) -> Result<TcpState> {
         rtt_var_us: number(72),
         cwnd_segments: number(80),
         retransmits: number(100).into(),
+        warmup_retransmits: None,
         min_rtt_us: number(148),
         busy_us: info[21],
         receive_window_limited_us: info[22],

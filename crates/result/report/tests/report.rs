@@ -605,6 +605,26 @@ fn connections_are_shown_second_by_second_where_they_were_read() {
 }
 
 #[test]
+fn retransmits_of_the_warm_up_are_told_beside_those_of_the_counted_time() {
+    let mut run = fixture::run();
+    assert!(!page(&run, &[], Lang::En).contains("during the warm-up too"), "they were not counted apart");
+    let transfers = run.trials.iter_mut().filter_map(|trial| match &mut trial.measured {
+        Measured::Goodput { result, .. } => Some(&mut result.flows),
+        _ => None,
+    });
+    for connection in transfers.flatten().flat_map(|flow| &mut flow.sent.tcp) {
+        (connection.retransmits, connection.warmup_retransmits) = (61_503, Some(1_503));
+    }
+    let english = page(&run, &[], Lang::En);
+    assert!(
+        english.contains(">60,000</td>") && english.contains("the warm-up too: 3,006 in the transfer"),
+        "{english}"
+    );
+    assert!(summary(&run, &[], Lang::En).contains(" 60000"));
+    assert!(page(&run, &[], Lang::Ja).contains("最も多い転送で 3,006"));
+}
+
+#[test]
 fn what_a_cut_off_sender_counted_is_a_dash() {
     let mut run = fixture::wide_run();
     run.trials.retain(|trial| !trial.is_whole());

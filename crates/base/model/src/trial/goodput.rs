@@ -111,8 +111,11 @@ pub struct TcpState {
     pub mss: u32,
     /// Path MTU that the connection believes in.
     pub path_mtu: Mtu,
-    /// Segments sent again since the connection began.
+    /// Segments sent again since the connection began, those of the warm-up included.
     pub retransmits: u64,
+    /// Segments among them of the warm-up; `None` in runs of before they were counted apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warmup_retransmits: Option<u64>,
     /// How often this end saw its segments arrive out of order, by what the other end acknowledged (`TCP_INFO`,
     /// tcpi_reord_seen).
     pub reorderings: u64,
@@ -326,6 +329,17 @@ impl GoodputSent {
     pub fn retransmits(&self) -> u64 {
         self.tcp.iter().map(|connection| connection.retransmits).total()
     }
+
+    /// TCP segments sent again in the counted time; warm-up included where that was not counted apart.
+    pub fn counted_retransmits(&self) -> u64 {
+        self.retransmits().saturating_sub(self.warmup_retransmits().unwrap_or_default())
+    }
+
+    /// TCP segments sent again during the warm-up; `None` where they were not counted apart.
+    pub fn warmup_retransmits(&self) -> Option<u64> {
+        let each = self.tcp.iter().map(|connection| connection.warmup_retransmits);
+        Some(each.collect::<Option<Vec<_>>>()?.into_iter().total())
+    }
 }
 
 impl Flow {
@@ -370,6 +384,8 @@ fn connection(tcp: &TcpState) -> Checked {
     packet("mss", tcp.mss)?;
     packet("path_mtu", tcp.path_mtu.0)?;
     count("retransmits", tcp.retransmits)?;
+    let warmup = tcp.warmup_retransmits.unwrap_or_default();
+    no_more_than("warmup_retransmits", warmup, "retransmits", tcp.retransmits)?;
     count("reorderings", tcp.reorderings)?;
     let lists = &tcp.seconds;
     at_most("seconds", lists.longest() as f64, SECONDS)?;

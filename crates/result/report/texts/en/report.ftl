@@ -268,6 +268,7 @@ axis-seconds = Time (s)
 goodput-heading = Goodput
 goodput-caption = Goodput in { $unit } (decimal): payload counted at the receiver. Mean, sent and retransmits are medians over the trials; fastest and slowest second are over all trials.
 goodput-lab-note = On a veth pair the kernel hands over segments of up to 64 KiB in one piece (segmentation offload), whatever the MTU, so these rates are not rates of wire-sized frames. Retransmits without loss come from both cores sending on one connection: segments overtake each other, and TCP takes that for loss.
+goodput-warmup-retransmits = Retransmits are those of the counted time. TCP sent segments again during the warm-up too: { $count } in the transfer with the most.
 col-mean = Mean
 col-mean-spread = Mean, range
 col-range = Range

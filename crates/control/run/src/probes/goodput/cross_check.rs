@@ -106,6 +106,7 @@ mod tests {
             mss: 1460,
             path_mtu: Mtu(1500),
             retransmits,
+            warmup_retransmits: None,
             reorderings: 0,
             busy_us: 0,
             receive_window_limited_us: 0,

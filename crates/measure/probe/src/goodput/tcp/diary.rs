@@ -18,6 +18,8 @@ pub(super) struct Diary<'a> {
     streams: &'a [TcpStream],
     /// Segments that each connection had sent again when the second began.
     resent: Vec<u64>,
+    /// The same when the warm-up was over.
+    warmup: Vec<u64>,
     seconds: Vec<TcpSeconds>,
     is_kept: bool,
 }
@@ -28,6 +30,7 @@ impl<'a> Diary<'a> {
         Self {
             streams,
             resent: vec![0; streams.len()],
+            warmup: vec![0; streams.len()],
             seconds: vec![TcpSeconds::default(); streams.len()],
             is_kept: seconds <= MOST,
         }
@@ -50,12 +53,17 @@ impl<'a> Diary<'a> {
                 seconds.delivery_bps.push(now.delivery_bps);
             }
         }
+        if passed == Passed::WarmUp {
+            self.warmup.clone_from(&self.resent);
+        }
         Ok(is_second.then(|| together.into_iter().total()))
     }
 
-    /// Puts the seconds of each connection beside its state.
+    /// Puts the warm-up and the seconds of each connection beside its state.
     pub(super) fn beside(self, states: Vec<TcpState>) -> Vec<TcpState> {
-        states.into_iter().zip(self.seconds).map(|(state, seconds)| TcpState { seconds, ..state }).collect()
+        let states = states.into_iter().zip(self.warmup).zip(self.seconds);
+        let beside = |((state, warmup), seconds)| TcpState { warmup_retransmits: Some(warmup), seconds, ..state };
+        states.map(beside).collect()
     }
 }
 
@@ -79,7 +87,10 @@ mod tests {
             {
                 assert_eq!(diary.enter(passed).expect("connected"), told);
             }
-            let beside = diary.beside(vec![TcpState::default()]).remove(0).seconds;
+            diary.warmup = vec![3];
+            let connection = diary.beside(vec![TcpState::default()]).remove(0);
+            assert_eq!(connection.warmup_retransmits, Some(3));
+            let beside = connection.seconds;
             let lengths = [
                 beside.retransmits.len(),
                 beside.cwnd_segments.len(),

@@ -103,8 +103,11 @@ document! {
         sent_bytes: Option<u64> = known.then_some(sent.counted_bytes),
         /// Warm-up left out, in seconds.
         warmup_s: f64 = received.warmup_s,
-        /// Segments sent again; null over UDP.
-        retransmits: Option<u64> = (tcp && known).then(|| sent.retransmits()),
+        /// Segments sent again in the counted time, and in the warm-up where `warmup_retransmits` is absent; null over UDP.
+        retransmits: Option<u64> = (tcp && known).then(|| sent.counted_retransmits()),
+        /// Segments sent again during the warm-up; absent over UDP, and in runs of before they were counted apart.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        warmup_retransmits: Option<u64> = sent.warmup_retransmits().filter(|_| tcp && known),
         /// Datagrams that the kernel took from the sender.
         datagrams_sent: Option<u64> = departed.map(|it| it.sent),
         /// Different datagrams that arrived.

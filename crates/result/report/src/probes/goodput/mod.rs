@@ -148,7 +148,7 @@ fn terminal_row(group: &FlowGroup<'_>, t: &Texts) -> [String; 5] {
     let lacking = match group.spec.protocol {
         Protocol::Udp => or_none(group.loss(), show::percent),
         Protocol::Tcp => {
-            let retransmits = group.over(|flow| knows_sender(flow).then(|| flow.sent.retransmits() as f64));
+            let retransmits = group.over(|flow| knows_sender(flow).then(|| flow.sent.counted_retransmits() as f64));
             or_none(retransmits, |it| format!("{:.0}", it.median))
         }
     };

@@ -25,6 +25,7 @@ pub(super) fn section(run: &Run, groups: &[GoodputGroup<'_>], t: &Texts) -> Bloc
     let schedules: Vec<_> = flows.iter().filter_map(|flow| schedule_of(flow, t)).collect();
     let mut blocks = vec![goodput_table(&flows, t)];
     blocks.push(Block::Note(most_note(&flows, t).into()));
+    blocks.extend(warmup_note(&flows, t));
     blocks.extend(stacks::section(&flows, t));
     blocks.extend(senders::section(run, groups, t));
     blocks.extend(offload);
@@ -59,6 +60,13 @@ fn most(flow: &FlowGroup<'_>) -> Option<f64> {
 /// How the theoretical maximum comes about, or that there is none to give.
 fn most_note(flows: &[FlowGroup<'_>], t: &Texts) -> String {
     if flows.iter().any(|it| most(it).is_some()) { t.get("goodput-most-note") } else { t.get("goodput-most-unknown") }
+}
+
+/// Retransmits of the warm-up, which stand in no figure; nothing without any.
+fn warmup_note(flows: &[FlowGroup<'_>], t: &Texts) -> Option<Block> {
+    let each = flows.iter().flat_map(|group| &group.flows).filter_map(|(_, flow)| flow.sent.warmup_retransmits());
+    let most = each.max().filter(|most| *most > 0)?;
+    Some(Block::Note(t.with("goodput-warmup-retransmits", &[("count", &grouped(most))]).into()))
 }
 
 fn goodput_table(flows: &[FlowGroup<'_>], t: &Texts) -> Block {
@@ -123,7 +131,7 @@ impl Unit {
 
 fn retransmits(group: &FlowGroup<'_>) -> String {
     let tcp = group.spec.protocol == Protocol::Tcp;
-    let median = group.over(|flow| (tcp && knows_sender(flow)).then(|| flow.sent.retransmits() as f64));
+    let median = group.over(|flow| (tcp && knows_sender(flow)).then(|| flow.sent.counted_retransmits() as f64));
     or_none(median, |it| grouped(it.median.round() as u64))
 }
 

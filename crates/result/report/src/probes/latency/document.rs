@@ -95,8 +95,11 @@ document! {
         goodput_bps: f64 = flow.received.mean_bps(),
         /// Goodput of each whole second, in bit/s.
         seconds_bps: Vec<f64> = flow.received.intervals_bps.clone(),
-        /// Segments sent again.
-        retransmits: u64 = flow.sent.retransmits(),
+        /// Segments sent again in the counted time, and in the warm-up where `warmup_retransmits` is absent.
+        retransmits: u64 = flow.sent.counted_retransmits(),
+        /// Segments sent again during the warm-up; absent in runs of before they were counted apart.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        warmup_retransmits: Option<u64> = flow.sent.warmup_retransmits(),
     }
 }
 

@@ -166,7 +166,7 @@ fn loads(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Block> {
         .words(t.get("col-load-way"), way)
         .figures(t.get("col-load-goodput"), |it| or_none(median(it, |flow| flow.received.mean_bps()), show::rate))
         .figures(t.get("col-load-retransmits"), |it| {
-            or_none(median(it, |flow| flow.sent.retransmits() as f64), |count| grouped(count.round() as u64))
+            or_none(median(it, |flow| flow.sent.counted_retransmits() as f64), |count| grouped(count.round() as u64))
         })
         .table(t.get("load-caption"), &rows);
     (!rows.is_empty()).then(|| Block::section(t.get("load-heading"), vec![table]))

@@ -71,6 +71,7 @@ fn connection() -> TcpState {
         mss: 1460,
         path_mtu: Mtu(1500),
         retransmits: 0,
+        warmup_retransmits: None,
         reorderings: 0,
         busy_us: 11_000_000,
         receive_window_limited_us: 0,
