@@ -74,13 +74,15 @@ fn describe(bed: &Bed) -> String {
             addresses.join(", ")
         )
     });
+    let device = bed.dut.iter().zip(bed::dut_namespace(bed));
+    let device = device.map(|(device, namespace)| format!("  {}: namespace {namespace}\n", device.machine));
     let simulated = if bed.simulated { "simulated: " } else { "" };
-    let what = if bed.makes_its_links() {
-        "two namespaces, one veth pair"
-    } else {
-        "two ports of this machine, each in a namespace of its own"
+    let what = match (bed.makes_its_links(), &bed.dut) {
+        (true, None) => "two namespaces, one veth pair",
+        (true, Some(_)) => "two namespaces, and a third one between them",
+        (false, _) => "two ports of this machine, each in a namespace of its own",
     };
-    format!("{} ({simulated}{what})\n", bed.name) + &ends.collect::<String>()
+    format!("{} ({simulated}{what})\n", bed.name) + &ends.chain(device).collect::<String>()
 }
 
 pub(super) fn tell_undone(undone: &[String], common: &Common) -> anyhow::Result<Exit> {

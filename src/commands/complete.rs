@@ -55,7 +55,7 @@ fn candidates(command: &str, argument: &str) -> Option<Candidates> {
     Some(match (command, argument) {
         ("verify", "plan") => plans_and_files,
         ("down" | "exec", "name") | ("watch", "bed") => |current| these(beds(), current),
-        ("exec", "endpoint") => |current| these(["a", "b"], current),
+        ("exec", "endpoint") => |current| these(["a", "b", "bridge", "router"], current),
         (_, "bed") => beds_and_layouts,
         ("watch", "namespace") => |current| these(namespace::list().unwrap_or_default(), current),
         ("compare", "runs") => compared,

@@ -22,14 +22,20 @@ rate = "5 kpps"
 duration = "1 s"
 "#;
 
-/// Measures over the bed. The device under test counts at least the packets that its ends received.
+/// Measures over the bed, which is made for it.
 fn measured(bed: &str) -> Value {
     let desk = Desk::new();
     let before = Snapshot::take();
+    let document = measured_at(&desk, bed);
+    before.assert_same();
+    document
+}
+
+/// Measures over the bed. The device under test counts at least the packets that its ends received.
+fn measured_at(desk: &Desk, bed: &str) -> Value {
     let plan = desk.plan(PLAN);
     let done = desk.run(&["verify", text(&plan), "--bed", bed, "--json"]);
     assert_eq!(done.status, 0, "{bed}: {}", done.err);
-    before.assert_same();
     let document = done.json();
     let trials = document["trials"].as_array().unwrap();
     assert_eq!(trials.len(), 2, "{bed}");
@@ -75,6 +81,26 @@ fn the_xdp_router_between_two_ends_is_measured_and_read() {
     let document = measured("lab:xdp-router");
     assert_eq!(document["bed"]["dut"]["machine"], "xdp-router", "{}", document["bed"]);
     assert_eq!(document["bed"]["dut"]["gateways"].as_array().unwrap().len(), 4);
+}
+
+#[test]
+fn a_device_between_two_ends_stays_with_its_bed_and_is_read_there() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    for (layout, device) in [("lab:router", "router"), ("lab:bridge", "bridge")] {
+        let standing = desk.bed("through", &["--bed", layout]);
+        let listed = desk.run(&["bed", "list"]).out;
+        assert!(listed.contains(&format!("  {device}: namespace wpthrough-{device}\n")), "{listed}");
+        let document = measured_at(&desk, "through");
+        assert_eq!(document["bed"]["dut"]["machine"], device, "{}", document["bed"]);
+        let inside = desk.run(&["bed", "exec", "through", device, "--", "ls", "/sys/class/net"]).out;
+        assert!(inside.contains("to-a\nto-b\n"), "{inside}");
+        let nobody = desk.run(&["bed", "exec", "through", "c", "--", "true"]);
+        nobody.fails(1, &["no endpoint \"c\"", &format!("a and b and {device}")]);
+        drop(standing);
+        before.assert_same();
+    }
+    desk.run(&["bed", "up", "several", "--bed", "lab:senders=2"]).fails(2, &["made anew", "--bed lab:senders=2"]);
 }
 
 #[test]

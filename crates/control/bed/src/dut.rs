@@ -8,7 +8,7 @@ use std::{
 };
 
 use model::{
-    DUT, EndCounters,
+    Bed, DUT, EndCounters, XDP_ROUTER,
     environment::{EndpointFacts, HostFacts, InterfaceFacts},
 };
 use protocol::{AgentError, Fault, Reply, Request, look};
@@ -19,7 +19,7 @@ use crate::{
     login::{ssh, start_agent},
     machine::Machine,
     reference::Remote,
-    topology::Node,
+    topology::{dut_namespace, facing},
     wanted::Wanted,
 };
 
@@ -53,15 +53,17 @@ impl DutReader {
         Ok(Self { machine, interfaces, is_machine: true })
     }
 
-    /// Reads a node of a bed in a namespace of this machine, under this name. The agent is its XDP router, if it has one.
-    pub(crate) fn of_node(node: &Node, name: &str, program: &Path) -> Result<Self, BedError> {
-        let mut machine = Machine::within(&node.namespace, program)?;
-        machine.allowed.host = name.to_owned();
-        let interfaces: Vec<String> = node.interfaces.iter().map(|interface| interface.name.clone()).collect();
-        if node.routes_by_xdp {
+    /// Reads the device under test of a lab; `None` where the bed has none in a namespace of this machine. The agent is its XDP
+    /// router, if it has one.
+    pub(crate) fn of_lab(bed: &Bed, program: &Path) -> Result<Option<Self>, BedError> {
+        let (Some(device), Some(namespace)) = (&bed.dut, dut_namespace(bed)) else { return Ok(None) };
+        let mut machine = Machine::within(&namespace, program)?;
+        machine.allowed.host.clone_from(&device.machine);
+        let interfaces: Vec<String> = bed.endpoints.iter().map(|end| facing(&end.name)).collect();
+        if device.machine == XDP_ROUTER {
             machine.ask(Request::Route { interfaces: interfaces.clone() })?;
         }
-        Ok(Self { machine, interfaces, is_machine: false })
+        Ok(Some(Self { machine, interfaces, is_machine: false }))
     }
 
     /// Waits until all interfaces of a lab's node are up, which is later than those of the ends.

@@ -74,12 +74,14 @@ pub enum BedError {
     #[error("there is a bed \"{0}\" already; take it down with \"wireproof bed down {0}\", or choose another name")]
     Exists(String),
     /// No such end.
-    #[error("bed \"{bed}\" has no endpoint \"{endpoint}\"; it has a and b")]
+    #[error("bed \"{bed}\" has no endpoint \"{endpoint}\"; it has {}", .names.join(" and "))]
     NoSuchEndpoint {
         /// The bed.
         bed: String,
         /// Requested endpoint.
         endpoint: String,
+        /// Names of its endpoints, and of the device between them.
+        names: Vec<String>,
     },
     /// An unusable core.
     #[error("--cpus: core {cpu} cannot be used here; cores that can: {}", list(.allowed))]

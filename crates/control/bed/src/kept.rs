@@ -8,6 +8,7 @@ use crate::{
     error::BedError,
     machine::Machine,
     make::{Made, make},
+    topology::dut_namespace,
     wanted::Wanted,
 };
 
@@ -17,7 +18,7 @@ pub fn up(name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
     if here.beds()?.iter().any(|bed| bed.name == name) {
         return Err(BedError::Exists(name.to_owned()));
     }
-    let Made { bed, mut machines, .. } = make(here, name, name, wanted)?;
+    let Made { bed, mut machines } = make(here, name, name, wanted)?;
     machines[0].keep(&bed)?;
     Ok(bed)
 }
@@ -34,11 +35,16 @@ pub fn list(program: &Path) -> Result<Vec<Bed>, BedError> {
     Machine::here(program)?.beds()
 }
 
-/// The namespace of one end of a kept bed.
+/// The namespace of one end of a kept bed, or of the device between its ends.
 pub fn namespace_of(name: &str, endpoint: &str, program: &Path) -> Result<String, BedError> {
     let bed = Machine::here(program)?.bed(name)?;
-    let missing = || BedError::NoSuchEndpoint { bed: name.to_owned(), endpoint: endpoint.to_owned() };
-    bed.end(endpoint).map(|end| end.namespace.clone()).ok_or_else(missing)
+    let device = bed.dut.iter().zip(dut_namespace(&bed)).map(|(device, namespace)| (device.machine.clone(), namespace));
+    let ends = bed.endpoints.iter().map(|end| (end.name.clone(), end.namespace.clone()));
+    let (names, namespaces): (Vec<String>, Vec<String>) = ends.chain(device).unzip();
+    match names.iter().position(|name| name == endpoint) {
+        Some(place) => Ok(namespaces[place].clone()),
+        None => Err(BedError::NoSuchEndpoint { bed: bed.name, endpoint: endpoint.to_owned(), names }),
+    }
 }
 
 /// Undoes the changes of crashed runs; returns them in words.

@@ -104,10 +104,9 @@ mod tests {
     #[test]
     fn beds_are_named_or_made() {
         let parse = |text: &str| text.parse::<BedRef>();
-        assert!(parse("lab").is_ok_and(|lab| lab.is_made_here() && lab.can_stay().is_ok()));
+        assert!(parse("lab").is_ok_and(|lab| lab.is_made_here()));
         let senders = parse("lab:senders=3").expect("a lab");
         assert_eq!((senders.senders(), senders.to_string().as_str()), (3, "lab:senders=3"));
-        assert!(senders.can_stay().expect_err("made anew").ends_with("measure with --bed lab:senders=3"));
         for wrong in ["0", "1", "17", "99", "two", "", "-2", "2,3"] {
             let error = parse(&format!("lab:senders={wrong}")).expect_err(wrong).to_string();
             assert!(error.contains("2 to 16 senders"), "{error}");
@@ -119,6 +118,23 @@ mod tests {
         for wrong in ["", "7rack", "Rack", "a/b", "a b", "far-too-long-a-name-for-a-bed"] {
             assert!(matches!(parse(wrong), Err(ReferenceError::Name(_))), "{wrong}");
         }
+    }
+
+    #[test]
+    fn beds_of_this_machine_stay_and_the_others_say_what_to_do() {
+        let can_stay = |text: &str| text.parse::<BedRef>().expect(text).can_stay();
+        for stays in ["lab", "lab:bridge", "lab:router", "ports:eth1,eth2", "ports:eth1,eth2,routed"] {
+            assert_eq!(can_stay(stays), Ok(()), "{stays}");
+        }
+        for (anew, instead) in [
+            ("lab:senders=3", "made anew for each run: measure with --bed lab:senders=3"),
+            ("ports:eth1,eth2,dut=ssh://router", "leave it out here, or measure with this --bed"),
+        ] {
+            let why = can_stay(anew).expect_err(anew);
+            assert!(why.ends_with(instead), "{why}");
+        }
+        let hosts = can_stay("hosts:ssh://far?dev=eth1").expect_err("two machines");
+        assert!(hosts.ends_with("is made of \"lab\", \"lab:bridge\", \"lab:router\" or \"ports:IF1,IF2\""), "{hosts}");
     }
 
     #[test]

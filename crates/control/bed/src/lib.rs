@@ -33,4 +33,5 @@ pub use planned::{Planned, Survey, cards, planned, survey};
 pub use protocol::Caller;
 pub use session::{Agents, Alone, HostLoad, Session};
 pub use through::NotThrough;
+pub use topology::dut_namespace;
 pub use wanted::{BedRef, Reach, Rights, Taking, Wanted};

@@ -18,8 +18,6 @@ use crate::{
 pub(crate) struct Made {
     pub(crate) bed: Bed,
     pub(crate) machines: Vec<Machine>,
-    /// Its topology; `None` if it already stood.
-    pub(crate) topology: Option<Topology>,
 }
 
 /// Makes the requested bed, or takes a kept one. After a failure, changes are undone.
@@ -33,7 +31,7 @@ pub(crate) fn make(here: Machine, id: &str, name: &str, wanted: &Wanted) -> Resu
     choose_cores(&mut bed, wanted, topology.is_some(), &mut machines)?;
     bed.clocks = clocks(&mut machines)?;
     match topology.iter().try_for_each(|topology| set_up(topology, id, &mut machines)) {
-        Ok(()) => Ok(Made { bed, machines, topology }),
+        Ok(()) => Ok(Made { bed, machines }),
         Err(error) => Err(error.and_then_of(give_all_back(machines))),
     }
 }

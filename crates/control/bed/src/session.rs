@@ -16,7 +16,6 @@ use crate::{
     machine::{Machine, REQUEST, confused, endpoint_facts, give_all_back, random_id},
     make::{Made, make},
     through::NotThrough,
-    topology::Topology,
     wanted::Wanted,
 };
 
@@ -66,19 +65,19 @@ impl Session {
         // Before anything is changed.
         let asked = wanted.bed.layout().through().and_then(|through| through.dut.as_ref());
         let dut = asked.map(|asked| DutReader::open(asked, &here.host_facts()?, wanted)).transpose()?;
-        let Made { bed, machines, topology } = make(here, &random_id(), &wanted.bed.to_string(), wanted)?;
+        let Made { bed, machines } = make(here, &random_id(), &wanted.bed.to_string(), wanted)?;
         let mut session = Self { bed, ports: Vec::new(), machines, dut, not_through: Vec::new() };
-        match session.start(wanted, topology.as_ref(), interrupt) {
+        match session.start(wanted, interrupt) {
             Ok(()) => Ok(session),
             Err(error) => Err(error.and_then_of(session.close())),
         }
     }
 
     /// Starts the agents at the ends, and waits until the path between them is ready.
-    fn start(&mut self, wanted: &Wanted, topology: Option<&Topology>, interrupt: &AtomicBool) -> Result<(), BedError> {
+    fn start(&mut self, wanted: &Wanted, interrupt: &AtomicBool) -> Result<(), BedError> {
         let Self { bed, ports, machines, dut, not_through } = self;
-        if let (Some(node), Some(device)) = (topology.and_then(Topology::dut_node), &bed.dut) {
-            *dut = Some(DutReader::of_node(node, &device.machine, &wanted.program)?);
+        if let Some(reader) = DutReader::of_lab(bed, &wanted.program)? {
+            *dut = Some(reader);
         }
         bed.wrap.clone_from(&wanted.wrap);
         for end in &bed.endpoints {

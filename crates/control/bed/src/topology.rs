@@ -81,6 +81,18 @@ pub(crate) enum Link {
     Nic { node: usize, interface: String, mac: String, managers: Vec<Manager> },
 }
 
+/// Namespace of a lab's device under test, which is named like those of the ends; `None` without one.
+pub fn dut_namespace(bed: &Bed) -> Option<String> {
+    let (device, end) = (bed.dut.as_ref()?, bed.endpoints.first()?);
+    let start = end.namespace.strip_suffix(&end.name).filter(|_| bed.makes_its_links())?;
+    Some(format!("{start}{}", device.machine))
+}
+
+/// Name of the interface that faces this end, at a lab's device under test.
+pub(crate) fn facing(end: &str) -> String {
+    format!("to-{end}")
+}
+
 impl Topology {
     /// The resulting bed, without cores.
     pub(crate) fn bed(&self, name: &str, privilege: Privilege) -> Bed {
@@ -94,11 +106,6 @@ impl Topology {
             dut: self.dut.clone(),
             endpoints: self.nodes.iter().filter_map(Node::endpoint).collect(),
         }
-    }
-
-    /// The device under test, if it is a node.
-    pub(crate) fn dut_node(&self) -> Option<&Node> {
-        self.nodes.iter().find(|node| node.role == Role::Dut)
     }
 
     fn kind(&self) -> BedKind {

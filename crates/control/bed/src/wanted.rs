@@ -164,7 +164,10 @@ impl BedRef {
     /// Whether it can be kept; otherwise the reason and the advice.
     pub fn can_stay(&self) -> Result<(), String> {
         let why = |instead: String| {
-            format!("--bed {self}: a bed that stays is made of \"lab\" or of \"ports:IF1,IF2\"{instead}")
+            format!(
+                "--bed {self}: a bed that stays is made of \"lab\", \"lab:bridge\", \"lab:router\" or \
+                 \"ports:IF1,IF2\"{instead}"
+            )
         };
         self.layout.can_stay().map_err(why)
     }

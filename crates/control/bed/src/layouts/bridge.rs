@@ -5,12 +5,12 @@ use model::Dut;
 use super::{
     Parsed, ReferenceError,
     lab::{Ground, made_anew},
-    testers::addresses,
+    testers::{addresses, end_name},
 };
 use crate::{
     error::BedError,
     machine::Machine,
-    topology::{Interface, Link, Node, Topology},
+    topology::{Interface, Link, Node, Topology, facing},
     wanted::{BedRef, LaidOut, Layout, Rights, Wanted},
 };
 
@@ -49,14 +49,9 @@ impl Layout for Bridge {
         self.senders
     }
 
+    /// With several senders, the argument of `--bed` has to tell their number.
     fn can_stay(&self) -> Result<(), String> {
-        if self.senders == 1 {
-            return Err(made_anew(BRIDGE));
-        }
-        Err(format!(
-            "; a lab of several senders is made anew for each run, whose --bed says how many send: measure with --bed {SENDERS}{}",
-            self.senders
-        ))
+        if self.senders == 1 { Ok(()) } else { Err(made_anew(&format!("{SENDERS}{}", self.senders))) }
     }
 
     fn lay_out(&self, id: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<LaidOut, BedError> {
@@ -70,7 +65,7 @@ impl Bridge {
         let tester = |place| ground.tester(place, count, ground.addresses(addresses(place, true)));
         let mut nodes: Vec<Node> = (0..count).map(tester).collect();
         let ends: Vec<String> = nodes.iter().map(|node| node.interfaces[0].name.clone()).collect();
-        let members: Vec<String> = ends.iter().map(|end| end.replacen("lab", "to", 1)).collect();
+        let members: Vec<String> = (0..count).map(|place| facing(&end_name(place, count))).collect();
         let veth = |(place, (end, member)): (usize, (String, &String))| Link::Veth {
             ends: [(place, end), (count, member.clone())],
             mtu: ground.mtu,
@@ -95,7 +90,7 @@ mod tests {
     use model::Mtu;
 
     use super::*;
-    use crate::layouts::tests::changes_of;
+    use crate::{layouts::tests::changes_of, topology::dut_namespace};
 
     #[test]
     fn several_senders_are_joined_to_their_receiver_by_a_bridge() {
@@ -104,6 +99,7 @@ mod tests {
         let bed = topology.bed("lab:senders=2", model::Privilege::Root);
         assert_eq!(bed.endpoints.iter().map(|end| end.name.as_str()).collect::<Vec<_>>(), ["a1", "a2", "b"]);
         assert!(bed.keeps_mtu() && bed.makes_its_links());
+        assert_eq!(dut_namespace(&bed).as_deref(), Some("wp1f-switch"));
         let changes = changes_of(&topology);
         let two = changes_of(&Bridge { senders: 1, name: "bridge" }.topology(&ground));
         assert!(two.contains(&"bridge wp1f-bridge/bridge of to-a, to-b".to_owned()), "{two:#?}");

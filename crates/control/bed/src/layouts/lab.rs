@@ -62,9 +62,9 @@ fn topology(ground: &Ground) -> Topology {
     Topology { nodes: vec![a, b], links: vec![Link::Veth { ends, mtu: ground.mtu }], dut: None, simulated: true }
 }
 
-/// The reason why a lab with a device under test cannot be kept.
+/// The reason why a lab cannot be kept.
 pub(super) fn made_anew(bed: &str) -> String {
-    format!("; a lab with a device under test is made anew for each run: measure with --bed {bed}")
+    format!("; this lab is made anew for each run: measure with --bed {bed}")
 }
 
 impl Ground {

@@ -72,7 +72,12 @@ impl Layout for Nics {
     }
 
     fn can_stay(&self) -> Result<(), String> {
-        Ok(())
+        match &self.through.dut {
+            None => Ok(()),
+            Some(_) => {
+                Err("; dut=… is reached anew for each run: leave it out here, or measure with this --bed".to_owned())
+            }
+        }
     }
 
     fn through(&self) -> Option<&Through> {

@@ -12,7 +12,7 @@ use crate::{
     error::BedError,
     machine::Machine,
     through::Through,
-    topology::{Interface, Link, Node, Topology},
+    topology::{Interface, Link, Node, Topology, facing},
     wanted::{BedRef, LaidOut, Layout, Rights, Wanted},
 };
 
@@ -52,7 +52,7 @@ impl Layout for Router {
     }
 
     fn can_stay(&self) -> Result<(), String> {
-        Err(made_anew(self.bed))
+        if self.by_xdp { Err(made_anew(self.bed)) } else { Ok(()) }
     }
 
     fn lay_out(&self, id: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<LaidOut, BedError> {
@@ -67,13 +67,13 @@ fn topology(router: Router, ground: &Ground) -> Topology {
     for node in nodes.iter_mut().filter(|_| router.by_xdp) {
         (node.interfaces[0].gro, node.interfaces[0].plain) = (true, true);
     }
-    let facing = |side: usize| Interface {
+    let interface = |side: usize| Interface {
         addresses: through.gateways.iter().map(|pair| pair[side]).collect(),
         // A veth drops packets that XDP sends to it unless its peer receives by NAPI.
         gro: true,
-        ..ground.interface(&format!("to-{}", end_name(side, 2)))
+        ..ground.interface(&facing(&end_name(side, 2)))
     };
-    let interfaces: Vec<Interface> = (0..2).map(facing).collect();
+    let interfaces: Vec<Interface> = (0..2).map(interface).collect();
     let link = |side: usize| Link::Veth {
         ends: [(side, nodes[side].interfaces[0].name.clone()), (2, interfaces[side].name.clone())],
         mtu: ground.mtu,
@@ -81,8 +81,7 @@ fn topology(router: Router, ground: &Ground) -> Topology {
     let links = (0..2).map(link).collect();
     let ipv6 = IPV6_FORWARDING.into_iter().filter(|_| ground.ipv6);
     let sysctls = [FORWARDING].into_iter().chain(ipv6).collect();
-    let (namespace, routes_by_xdp) = (ground.namespace(router.name), router.by_xdp);
-    nodes.push(Node { namespace, sysctls, interfaces, routes_by_xdp, ..Node::default() });
+    nodes.push(Node { namespace: ground.namespace(router.name), sysctls, interfaces, ..Node::default() });
     let device = through.device(&[end_name(0, 2), end_name(1, 2)]);
     let dut = device.map(|device| Dut { machine: router.name.to_owned(), ..device });
     Topology { nodes, links, dut, simulated: true }
@@ -99,7 +98,7 @@ mod tests {
     use model::{Mtu, Privilege};
 
     use super::*;
-    use crate::layouts::tests::changes_of;
+    use crate::{layouts::tests::changes_of, topology::dut_namespace};
 
     #[test]
     fn two_namespaces_are_routed_through_a_third_one() {
@@ -119,6 +118,7 @@ mod tests {
         }
         let bed = topology(KERNEL, &ground).bed("lab:router", Privilege::Root);
         assert_eq!((bed.endpoints.len(), bed.layout()), (2, "lab-router"));
+        assert_eq!(dut_namespace(&bed).as_deref(), Some("wp1f-router"));
         assert_eq!(bed.dut.map(|dut| dut.gateways.len()), Some(4));
     }
 
@@ -129,9 +129,8 @@ mod tests {
         for change in ["wp1f-a/lab-a GRO on", "wp1f-b/lab-b tx-checksums off", "wp1f-b/lab-b tx-vlan-tags off"] {
             assert!(changes.iter().any(|made| made == change), "{change}: {changes:#?}");
         }
-        let node = topology.dut_node().expect("a router");
-        assert!(node.routes_by_xdp && node.namespace == "wp1f-xdp-router", "{node:?}");
-        assert_eq!(topology.bed("lab:xdp-router", Privilege::Root).layout(), "lab-xdp-router");
+        let bed = topology.bed("lab:xdp-router", Privilege::Root);
+        assert_eq!((bed.layout(), dut_namespace(&bed).as_deref()), ("lab-xdp-router", Some("wp1f-xdp-router")));
     }
 
     #[test]
