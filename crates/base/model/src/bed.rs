@@ -32,6 +32,9 @@ pub struct Bed {
 
 crate::json!(Bed);
 
+/// MTU of a bed that is made without another.
+const ORDINARY_MTU: Mtu = Mtu(1500);
+
 /// Name of the device under test where ends are named.
 pub const DUT: &str = "DUT";
 
@@ -164,6 +167,36 @@ impl Bed {
         }
     }
 
+    /// Arguments of `bed up` that make it; `None` for a bed that is made with its run, whose name is a layout.
+    pub fn arguments_of_up(&self) -> Option<Vec<String>> {
+        if self.name == "lab" || self.name.contains(':') {
+            return None;
+        }
+        let layout = match self.layout() {
+            "lab-bridge" => Some("lab:bridge".to_owned()),
+            "lab-router" => Some("lab:router".to_owned()),
+            "ports" => Some(self.ports()),
+            _ => None,
+        };
+        let mtu = self.endpoints.first().map(|end| end.mtu).filter(|mtu| *mtu != ORDINARY_MTU);
+        let options = [("--bed", layout), ("--mtu", mtu.map(|mtu| mtu.0.to_string()))];
+        let given = options.into_iter().filter_map(|(option, value)| Some([option.to_owned(), value?]));
+        Some([self.name.clone()].into_iter().chain(given.flatten()).collect())
+    }
+
+    /// The ports, and the gateways of a router between them.
+    fn ports(&self) -> String {
+        let interfaces: Vec<&str> = self.endpoints.iter().map(|end| end.interface.as_str()).collect();
+        let gateways = |end: Option<&Endpoint>| -> Vec<String> {
+            let all = self.dut.iter().flat_map(|dut| &dut.gateways);
+            let faced = all.filter(|gateway| end.is_some_and(|end| end.name == gateway.endpoint));
+            faced.map(|gateway| format!("{}/{}", gateway.address, gateway.prefix)).collect()
+        };
+        let pairs = gateways(self.endpoints.first()).into_iter().zip(gateways(self.receiver()));
+        let via: String = pairs.map(|(near, far)| format!(",via={near},{far}")).collect();
+        format!("ports:{}{via}", interfaces.join(","))
+    }
+
     /// Whether its links are made with it, in the kernel, and not found on the machines.
     pub fn makes_its_links(&self) -> bool {
         self.kind == BedKind::Lab
@@ -197,5 +230,64 @@ impl Endpoint {
             IpVersion::V4 => address.is_ipv4(),
             IpVersion::V6 => address.is_ipv6(),
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bed(kind: BedKind, name: &str, dut: Option<Dut>) -> Bed {
+        let end = |name: &str, mtu| Endpoint {
+            name: name.to_owned(),
+            machine: String::new(),
+            namespace: String::new(),
+            interface: format!("port-{name}"),
+            driver: String::new(),
+            mtu: Mtu(mtu),
+            addresses: Vec::new(),
+            cpus: Vec::new(),
+            cpus_why: String::new(),
+        };
+        Bed {
+            kind,
+            name: name.to_owned(),
+            simulated: true,
+            privilege: Privilege::Root,
+            clocks: ClockRelation::Same,
+            wrap: Vec::new(),
+            dut,
+            endpoints: vec![end("a", 1500), end("b", 1500)],
+        }
+    }
+
+    #[test]
+    fn a_kept_bed_says_how_it_is_made_again() {
+        let arguments = |bed: Bed| bed.arguments_of_up().map(|words| words.join(" "));
+        for made_with_its_run in ["lab", "lab:router", "ports:eth1,eth2", "hosts:ssh://far?dev=eth1"] {
+            assert_eq!(arguments(bed(BedKind::Lab, made_with_its_run, None)), None);
+        }
+        let kept = |kind, dut| arguments(bed(kind, "rack", dut)).expect("it is kept");
+        assert_eq!(kept(BedKind::Lab, None), "rack");
+        let bridge = Dut { machine: "bridge".to_owned(), gateways: Vec::new() };
+        assert_eq!(kept(BedKind::Lab, Some(bridge)), "rack --bed lab:bridge");
+        let gateway = |endpoint: &str, address: &str, prefix| Gateway {
+            endpoint: endpoint.to_owned(),
+            address: address.parse().expect("an address"),
+            prefix,
+        };
+        let gateways = vec![
+            gateway("a", "198.18.4.1", 24),
+            gateway("a", "2001:2::1", 64),
+            gateway("b", "198.18.5.1", 30),
+            gateway("b", "2001:2:0:1::1", 64),
+        ];
+        let router = Dut { machine: String::new(), gateways };
+        assert_eq!(kept(BedKind::Lab, Some(router.clone())), "rack --bed lab:router");
+        let routed = "rack --bed ports:port-a,port-b,via=198.18.4.1/24,198.18.5.1/30,via=2001:2::1/64,2001:2:0:1::1/64";
+        assert_eq!(kept(BedKind::Ports, Some(router)), routed);
+        let mut jumbo = bed(BedKind::Ports, "rack", None);
+        jumbo.endpoints.iter_mut().for_each(|end| end.mtu = Mtu(9000));
+        assert_eq!(arguments(jumbo).as_deref(), Some("rack --bed ports:port-a,port-b --mtu 9000"));
     }
 }

@@ -134,6 +134,19 @@ fn a_plan_of_somebody_stands_in_the_report_and_can_be_used() {
 }
 
 #[test]
+fn a_kept_bed_is_made_before_the_command_that_uses_it() {
+    let mut run = fixture::run();
+    assert!(!html(&run, Lang::En).contains("wireproof bed up"), "the run makes its own");
+    run.bed.name = "rack".to_owned();
+    run.command = ["wireproof", "verify", "quick", "--bed", "rack"].map(str::to_owned).to_vec();
+    for lang in [Lang::En, Lang::Ja] {
+        let page = html(&run, lang);
+        let first = page.find("wireproof bed up rack").expect("it is made");
+        assert!(page.find("wireproof verify quick --bed rack").is_some_and(|then| first < then), "{page}");
+    }
+}
+
+#[test]
 fn captures_are_named_without_the_folder_that_they_were_in() {
     let plan =
         "name = \"p\"\n[[packets]]\nduration = \"1 s\"\nstream = [{ name = \"r\", replay = \"/home/x/a.pcap\" }]";

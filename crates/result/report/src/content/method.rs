@@ -18,10 +18,16 @@ pub(super) fn method(material: &Material<'_>, t: &Texts) -> Block {
     Block::section(t.get("method-heading"), blocks)
 }
 
-/// The command that repeats the run, with the plan where that is a file.
+/// The command that repeats the run, after the one that makes a kept bed, and with the plan where that is a file.
 fn repetition(run: &Run, t: &Texts) -> Block {
-    let paragraph = |key: &str| Block::Paragraph(t.get(key).into());
-    let mut blocks = vec![paragraph("method-command"), Block::Command(show::command(&run.command))];
+    let mut blocks = Vec::new();
+    if let Some(arguments) = run.bed.arguments_of_up() {
+        let up = ["wireproof", "bed", "up"].map(str::to_owned);
+        blocks.push(Block::Paragraph(t.with("method-command-bed", &[("bed", &run.bed.name)]).into()));
+        blocks.push(Block::Command(show::command(&[up.to_vec(), arguments].concat())));
+    }
+    blocks.push(Block::Paragraph(t.get("method-command").into()));
+    blocks.push(Block::Command(show::command(&run.command)));
     if run.command.iter().any(|word| word == PLAN_FILE) {
         let captures = run.plan.captures();
         blocks.push(Block::Paragraph(t.with("method-command-plan", &[("file", &PLAN_FILE)]).into()));

@@ -154,6 +154,7 @@ clocks-estimated = The ends have two clocks, compared by messages to within { $e
 method-wrap = Both ends were started through this program (--wrap), so its cost is part of every figure:
 method-clock = Reading the clock cost { $cost } ns (median over the trials); two readings are inside each round trip.
 method-command-heading = Repeating the run
+method-command-bed = First make the bed { $bed }, which stays, with this command:
 method-command = This command repeats the run:
 method-command-plan = Save the plan below as { $file } first. It contains every change that options made to it.
 method-command-captures = Beside it the plan needs these captures: { $names }.

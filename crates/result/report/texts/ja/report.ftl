@@ -154,6 +154,7 @@ clocks-estimated = 両端は別々の時計を使っています。メッセー�
 method-wrap = 両端は次のプログラムを介して起動しました(--wrap)。その影響はすべての測定値に含まれます:
 method-clock = 時計の読み取りにかかる時間は { $cost } ns(試行間の中央値)で、各往復には2回分が含まれます。
 method-command-heading = 再測定
+method-command-bed = 先に、次のコマンドで試験環境 { $bed } を作成してください:
 method-command = 次のコマンドでこの測定を繰り返せます:
 method-command-plan = 先に、下記の測定プランを { $file } として保存してください。オプションによる変更はすべて反映済みです。
 method-command-captures = 同じフォルダーに次のキャプチャーファイルも必要です: { $names }
