@@ -56,6 +56,7 @@ pub(crate) enum BaselineAction {
         name: String,
     },
     /// List the baselines.
+    #[command(alias = "list")]
     Show,
 }
 
