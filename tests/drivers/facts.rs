@@ -63,3 +63,28 @@ fn every_probe_measures_on_this_kernel_too() {
     assert_eq!(latency[0]["hardware_stamps"], false);
     assert_eq!(machine.sh("ls /run/netns").ok().out, "", "nothing is left");
 }
+
+#[test]
+fn a_card_in_order_is_checked_and_a_slow_processor_is_not_taken_for_its_fault() {
+    let mut lab = Lab::with_two_processors();
+    let cards = lab.pair("e1000e", ["e1", "e2"]);
+    let mut machine = lab.boot("card", &cards);
+    let short = "--set repeats=1 --set 'goodput.duration=1 s' --set 'packets.duration=1 s'";
+    let card = machine.wireproof(&format!("verify card --bed ports:e1,e2 --json {short}")).json()["card"].clone();
+    let of = |kind: &str| -> Vec<_> {
+        let checks = card["checks"].as_array().unwrap();
+        checks.iter().filter(|check| check["kind"] == kind).cloned().collect()
+    };
+    for kind in ["link", "pcie", "damage", "mtu"] {
+        let checks = of(kind);
+        assert_eq!(checks.len(), 2, "of each end, or of each MTU: {card}");
+        assert!(checks.iter().all(|check| check["health"] == "fine"), "{kind}: {card}");
+    }
+    assert!(of("link").iter().all(|link| link["speed_mbps"] == 1000 && link["full_duplex"] == true), "{card}");
+    let transfers = of("goodput");
+    assert_eq!((transfers.len(), of("packets").len()), (6, 1), "{card}");
+    // The wire between emulated cards is a socket, which has no room for what a card sends at once.
+    let is_fault = |check: &serde_json::Value| check["health"] == "not-fine" && check["limited_by"] != "path";
+    assert!(transfers.iter().all(|check| check["line_bps"].is_f64() && !is_fault(check)), "{card}");
+    assert_eq!(machine.sh("ls /run/netns").ok().out, "", "nothing is left");
+}
