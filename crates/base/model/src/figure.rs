@@ -128,6 +128,17 @@ metrics! {
     Failed = "failed" of "transactions": Share, Lower;
 }
 
+impl Metric {
+    /// Whether it is a percentile, which takes a sample of some size.
+    pub fn is_percentile(self) -> bool {
+        use Metric::*;
+        matches!(
+            self,
+            RttP50 | RttP90 | RttP99 | RttP999 | LoadedRtt | ResponseP50 | ResponseP90 | ResponseP99 | ResponseP999
+        )
+    }
+}
+
 impl fmt::Display for Metric {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     choice::choice,
     figure::Interval,
+    network::IpVersion,
     plan::{Bound, Limit},
     reference::{Against, NotComparable},
 };
@@ -65,6 +66,20 @@ pub enum Undecided {
     NotPlanned,
     /// No trial of the configuration has the figure.
     NotMeasured,
+    /// The samples of its trials are too small for the percentile.
+    FewSamples,
+    /// Packets of its MTU do not pass.
+    MtuDisproved {
+        /// The MTU.
+        mtu: u32,
+        /// The IP version.
+        ip: IpVersion,
+    },
+    /// An end has no address of its IP version.
+    NoAddress {
+        /// The IP version.
+        ip: IpVersion,
+    },
     /// Too few trials for an interval.
     FewTrials {
         /// Trials there are.

@@ -18,7 +18,8 @@ pub use assess::assess;
 pub use compare::compare;
 pub use figures::figures;
 use model::{
-    Identity, Interval, Limit, LimitOutcome, Match, Names, ProbeSpec, Range, Reference, Run, Trial, Undecided, Verdict,
+    Doubt, Identity, Interval, Limit, LimitOutcome, Match, Names, ProbeSpec, Range, Reference, Run, Trial, Undecided,
+    Verdict,
     alike::distinct,
     plan::{Bound, Criterion},
     reference::Against,
@@ -88,11 +89,30 @@ fn judge_limit(
         return vec![LimitOutcome { undecided: Some(Undecided::NotPlanned), ..unmatched }];
     }
     let judge_probe = |probe: &Probe| {
-        let of_probe = run.trials.iter().filter(|trial| probe.is_of(trial) && trial.is_whole());
-        let ranges: Vec<_> = of_probe.filter_map(|trial| trial.figure(limit.metric)).collect();
-        outcome(limit, probe.name(names), bound(limit, &probe.spec, run, references), &ranges)
+        let trials: Vec<_> = run.trials.iter().filter(|trial| probe.is_of(trial) && trial.is_whole()).collect();
+        let ranges: Vec<_> = trials.iter().filter_map(|trial| trial.figure(limit.metric)).collect();
+        let mut judged = outcome(limit, probe.name(names), bound(limit, &probe.spec, run, references), &ranges);
+        if ranges.is_empty() {
+            let why = if trials.is_empty() { not_measured(&probe.spec, run) } else { without_figure(limit) };
+            judged.undecided = Some(why);
+        }
+        judged
     };
     matched.into_iter().map(judge_probe).collect()
+}
+
+/// Why a configuration has no trials.
+fn not_measured(spec: &ProbeSpec, run: &Run) -> Undecided {
+    match procedure::left_out(spec, &run.bed, &run.trials) {
+        Some(Doubt::MtuDisproved { mtu, ip, .. }) => Undecided::MtuDisproved { mtu, ip },
+        Some(Doubt::NoAddress { ip }) => Undecided::NoAddress { ip },
+        _ => Undecided::NotMeasured,
+    }
+}
+
+/// Why trials lack the figure of a limit.
+fn without_figure(limit: &Limit) -> Undecided {
+    if limit.metric.is_percentile() { Undecided::FewSamples } else { Undecided::NotMeasured }
 }
 
 /// Bound of a limit for a configuration, and its relation to the reference.

@@ -1,6 +1,7 @@
 use model::{
-    Flow, FrameSize, GoodputReceived, GoodputResult, GoodputSent, Identity, LatencyResult, LimitOutcome, Measured,
-    Metric, Mtu, PathResult, PayloadSize, Plan, ProbeSpec, Range, Run, TimeSummary, Trial, Undecided, Verdict,
+    Flow, FrameSize, GoodputReceived, GoodputResult, GoodputSent, Identity, IpVersion, LatencyResult, LimitOutcome,
+    Measured, Metric, Mtu, PathResult, PathSpec, PayloadSize, Plan, ProbeSpec, Range, Run, TimeSummary, Trial,
+    Undecided, Verdict,
     plan::Step,
     trial::{Leg, Refusal, Variation},
 };
@@ -208,6 +209,33 @@ fn a_planned_probe_without_trials_is_not_run_and_named() {
     let outcome = judge_rtt(P50, &[]);
     assert_eq!((outcome.verdict, outcome.trials, outcome.median), (Verdict::NotRun, 0, None));
     assert_eq!(outcome.probe, "latency UDP IPv4 spin 64 B");
+    assert_eq!(outcome.undecided, Some(Undecided::NotMeasured));
+}
+
+#[test]
+fn a_figure_that_its_trials_cannot_have_is_told_from_a_small_sample() {
+    let section = "[[transactions]]\nkind = \"rr\"\nconnections = [1]\nduration = \"1 s\"\n";
+    let limit = "[[limits]]\nmetric = \"connection_rate\"\nat_least = \"1 tps\"";
+    let plan = Plan::parse(&format!("name = \"t\"\n{section}{limit}"), &[]).unwrap();
+    let ProbeSpec::Transactions(spec) = plan.specs().remove(0) else { panic!("planned") };
+    let kept = Measured::Transactions { spec, result: Box::default() };
+    let outcome = judge(&plan, &[model::fixture::trial(kept)]).remove(0);
+    assert_eq!((outcome.verdict, outcome.undecided), (Verdict::NotRun, Some(Undecided::NotMeasured)));
+}
+
+#[test]
+fn trials_that_were_left_out_say_why() {
+    let sections = "[[goodput]]\nprotocol = \"tcp\"\nduration = \"2 s\"\nmtus = [9000]\n\
+                    [[goodput]]\nprotocol = \"udp\"\nip = 6\nduration = \"2 s\"\n";
+    let limit = "[[limits]]\nmetric = \"goodput_mean\"\nat_least = \"9 Gbit/s\"";
+    let plan = Plan::parse(&format!("name = \"t\"\n{sections}{limit}"), &[]).unwrap();
+    let spec = plan.specs().iter().find_map(|spec| spec.of::<PathSpec>().cloned()).unwrap();
+    let leg = || Leg { mtu: Some(Mtu(1500)), refusal: Refusal::Interface, routers: Some(0) };
+    let result = PathResult { forward: leg(), reverse: leg(), devices: vec![], packets: 30, hops: vec![] };
+    let outcomes = judge(&plan, &[model::fixture::trial(Measured::Path { spec, result })]);
+    let why: Vec<_> = outcomes.into_iter().filter_map(|outcome| outcome.undecided).collect();
+    let disproved = Undecided::MtuDisproved { mtu: 9000, ip: IpVersion::V4 };
+    assert_eq!(why, [disproved, Undecided::NoAddress { ip: IpVersion::V6 }]);
 }
 
 #[test]
@@ -224,7 +252,8 @@ fn a_limit_that_matches_nothing_says_what_it_looked_for() {
 #[test]
 fn a_percentile_the_samples_do_not_support_is_not_run() {
     let limit = "metric = \"rtt_p999\"\nat_most = \"10 us\"";
-    assert_eq!(judge_rtt(limit, &medians([1; 6])).verdict, Verdict::NotRun);
+    let unsupported = judge_rtt(limit, &medians([1; 6]));
+    assert_eq!((unsupported.verdict, unsupported.undecided), (Verdict::NotRun, Some(Undecided::FewSamples)));
     // Nor does a lost reply make it known: p99.9 of 1000 round trips is nobody's to tell.
     assert_eq!(judge_rtt(limit, &vec![rtt_with_loss(1); 6]).verdict, Verdict::NotRun);
 }

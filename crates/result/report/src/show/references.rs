@@ -117,6 +117,9 @@ pub(crate) fn undecided(why: &Undecided, t: &Texts) -> String {
         Undecided::NotComparable { because, .. } => {
             t.of_value_with("undecided", why, &[("why", &not_comparable(because, t))])
         }
+        Undecided::MtuDisproved { ip, .. } | Undecided::NoAddress { ip } => {
+            t.of_value_with("undecided", why, &[("ip", ip)])
+        }
         plain => t.of_value("undecided", plain),
     }
 }

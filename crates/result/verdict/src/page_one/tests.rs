@@ -59,7 +59,7 @@ fn verdicts_are_counted_and_each_reason_is_given_once() {
     assert_eq!(page.tally, Tally { pass: 1, fail: 1, undecided: 5 });
     assert_eq!(page.tally.all(), 7);
     assert_eq!(page.undecided[0], (Undecided::Straddles, 2));
-    assert!(page.undecided.contains(&(Undecided::NotMeasured, 1)));
+    assert!(page.undecided.contains(&(Undecided::FewSamples, 1)));
     assert!(page.undecided.contains(&(Undecided::NotChecked, 1)));
     assert_eq!(page.undecided.iter().map(|(_, count)| count).sum::<usize>(), 5);
 }
