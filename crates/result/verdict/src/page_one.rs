@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 
 use model::{
     Better, Doubt, FreeFigure, KeyFigure, LimitOutcome, Limited, MainLimit, ManualItem, PageOne, Place, Run, Tally,
-    Trial, Undecided, Verdict, alike::grouped,
+    Trial, Undecided, Verdict, alike::grouped, probe::Selectors,
 };
 
 use crate::{interval, known_median};
@@ -51,7 +51,7 @@ fn undecided<'a>(outcomes: &'a [LimitOutcome], items: impl Iterator<Item = &'a M
     reasons
 }
 
-/// The figures that the plan chose. Else the worst outcome of each figure that has a limit, and, until there are enough, the best of each
+/// The figures that the plan chose. Else the worst outcome of each figure that has a limit, and, until there are enough, the first of each
 /// kind of traffic that no limit speaks of.
 fn key_figures(run: &Run, outcomes: &[LimitOutcome]) -> Vec<KeyFigure> {
     let judged = judged(outcomes);
@@ -77,17 +77,27 @@ fn judged(outcomes: &[LimitOutcome]) -> Vec<usize> {
     of.into_iter().map(|(index, _)| index).collect()
 }
 
-/// Of each probe and protocol the configuration whose main figure is best. Those of a probe that has a limit are left out.
+/// Of each probe and protocol one configuration that has its main figure. Those of a probe that has a limit are left out.
 fn free_figures(run: &Run, outcomes: &[LimitOutcome]) -> Vec<FreeFigure> {
     let all = crate::probes(run).into_iter().filter_map(|probe| free_figure(run, &probe));
     let is_judged = |it: &FreeFigure| outcomes.iter().any(|outcome| outcome.limit.metric == it.metric);
     let kind = |it: &FreeFigure| (it.spec.probe().name(), it.spec.probe().selectors().protocol);
     let kinds = grouped(all.filter(|it| !is_judged(it)), |a, b| kind(a) == kind(b));
+    kinds.into_iter().filter_map(main_figure).collect()
+}
+
+/// The first configuration, as in the summary. Where it is a load of a ladder, the load with the best figure.
+fn main_figure(kind: Vec<FreeFigure>) -> Option<FreeFigure> {
+    let first = kind.first()?.clone();
+    let selectors = |it: &FreeFigure| it.spec.probe().selectors();
+    let ladder = |it: &FreeFigure| (Selectors { rate: None, ..selectors(it) }, it.from.clone());
+    let is_rung = |it: &FreeFigure| selectors(it).rate.is_some() && ladder(it) == ladder(&first);
     let better = |a: &FreeFigure, b: &FreeFigure| match a.metric.better() {
         Better::Higher => b.median > a.median,
         Better::Lower => b.median < a.median,
     };
-    kinds.into_iter().filter_map(|kind| kind.into_iter().reduce(|a, b| if better(&a, &b) { b } else { a })).collect()
+    let best = kind.into_iter().filter(is_rung).reduce(|a, b| if better(&a, &b) { b } else { a });
+    best.or(Some(first))
 }
 
 fn free_figure(run: &Run, probe: &crate::Probe) -> Option<FreeFigure> {

@@ -98,13 +98,25 @@ fn of_many_failures_five_stand_there_before_all_that_passed() {
 }
 
 #[test]
-fn the_best_configuration_of_each_kind_stands_for_it() {
+fn the_first_configuration_of_each_kind_stands_for_it() {
     let sizes = PLAN.replace("[64]", "[64, 1518]");
     let plan = Plan::parse(&sizes, &[]).unwrap();
     let rtts: Vec<TimeSummary> = (0..12).map(|trial| rtt(if trial % 2 == 0 { 20 } else { 10 }, 100)).collect();
     let run = run(&plan, &trials(&plan, &rtts, &FAST));
     let KeyFigure::Free(free) = &first(&run).key_figures[0] else { panic!("no limits") };
-    assert_eq!((free.median, free.spec.to_string().as_str()), (10_000.0, "latency UDP IPv4 spin 1518 B"));
+    assert_eq!((free.median, free.spec.to_string().as_str()), (20_000.0, "latency UDP IPv4 spin 64 B"));
+}
+
+#[test]
+fn the_best_load_of_a_ladder_stands_for_it() {
+    let packets = "[[packets]]\nframe_sizes = [64]\nduration = \"1 s\"\n";
+    let plan = format!("name = \"t\"\n{packets}rate = \"1 Mpps..3 Mpps step 1 Mpps\"\n{packets}");
+    let specs = Plan::parse(&plan, &[]).unwrap().specs();
+    let figure =
+        |(spec, median)| FreeFigure { spec, from: None, metric: Metric::ForwardingRate, median, interval: None };
+    let kind: Vec<FreeFigure> = specs.into_iter().zip([1e6, 2e6, 1.5e6, 9e6]).map(figure).collect();
+    assert_eq!(kind.len(), 4);
+    assert_eq!(main_figure(kind).map(|it| it.median), Some(2e6));
 }
 
 #[test]
