@@ -29,7 +29,7 @@ pub fn summary(material: &Material<'_>, lang: Lang, histograms: Option<Bars>) ->
     lines.extend(content::bufferbloat_lines(assessment, t));
     lines.extend(content::card_lines(assessment, t));
     lines.extend(outcome_lines(run, &assessment.outcomes, t));
-    lines.push(verdict_line(material, t));
+    lines.extend(verdict_line(material, t));
     lines.extend(assessment.comparisons.iter().flatten().map(|comparison| comparison_line(comparison, t)));
     let doubts = gather(run);
     if !doubts.is_empty() {
@@ -110,12 +110,13 @@ fn comparison_line(comparison: &ReferenceComparison, t: &Texts) -> String {
     )
 }
 
-fn verdict_line(material: &Material<'_>, t: &Texts) -> String {
+/// The verdict. Where another answer stands in its place, only whether the run is partial.
+fn verdict_line(material: &Material<'_>, t: &Texts) -> Option<String> {
     let Material { run, assessment, .. } = material;
-    let (word, meaning) = show::overall(assessment, t);
-    let tally = assessment.verdict.map(|_| show::tally(&assessment.page_one, t));
     let partial = run.partial.then(|| show::partial(run, t));
+    let Some((word, meaning)) = show::overall(assessment, t) else { return partial };
+    let tally = assessment.verdict.map(|_| show::tally(&assessment.page_one, t));
     let sentences = [tally, Some(meaning), partial].into_iter().flatten();
     let sentences = sentences.reduce(|a, b| t.with("sentences", &[("a", &a), ("b", &b)])).unwrap_or_default();
-    t.with("verdict-line", &[("word", &word), ("meaning", &sentences)])
+    Some(t.with("verdict-line", &[("word", &word), ("meaning", &sentences)]))
 }

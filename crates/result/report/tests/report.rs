@@ -151,6 +151,19 @@ fn the_first_page_and_the_terminal_answer_what_the_plan_asks() {
 }
 
 #[test]
+fn an_answer_to_the_plans_question_stands_in_place_of_a_verdict() {
+    let shown = |run: &Run| [page(run, &[], Lang::En), summary(run, &[], Lang::En)];
+    let count = |run: &Run, words: &str| shown(run).iter().filter(|text| text.contains(words)).count();
+    let mut run = fixture::answering_run();
+    assert_eq!(count(&run, "Not judged"), 0);
+    run.partial = true;
+    assert_eq!((count(&run, "Not judged"), count(&run, "planned trials were measured")), (0, 2));
+    run.plan.purpose = None;
+    assert_eq!((count(&run, "Not judged"), count(&run, "grade B")), (0, 2), "latency under load alone");
+    assert_eq!(count(&fixture::run(), "Not judged"), 2);
+}
+
+#[test]
 fn a_limit_that_finds_nothing_says_in_the_readers_language_what_it_looked_for() {
     let mut run = fixture::run();
     let limit = "metric = \"rtt_p99\"\nat_most = \"1 ms\"\nprotocol = \"udp\"\nframe_size = 999\nunder_load = true";

@@ -36,7 +36,7 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
     let Material { run, assessment, files, .. } = *material;
     let mut blocks = opening::simulated(run, t);
     blocks.extend(card_health::blocks(assessment, t));
-    blocks.push(opening::verdict(material, t));
+    blocks.extend(opening::verdict(material, t));
     blocks.extend(bufferbloat::blocks(assessment, t));
     blocks.extend(opening::key_figures(material, t));
     blocks.extend(opening::caveats(material, t));

@@ -19,14 +19,15 @@ pub(super) fn simulated(run: &Run, t: &Texts) -> Vec<Block> {
     run.bed.simulated.then(notice).into_iter().collect()
 }
 
-/// The verdict, how many criteria have which, and why some have none.
-pub(super) fn verdict(material: &Material<'_>, t: &Texts) -> Block {
+/// The verdict, how many criteria have which, and why some have none. Where another answer stands in its place, only whether the run is
+/// partial.
+pub(super) fn verdict(material: &Material<'_>, t: &Texts) -> Option<Block> {
     let Material { run, assessment, .. } = material;
-    let (word, meaning) = show::overall(assessment, t);
-    let tally = assessment.verdict.map(|_| Text::strong(show::tally(&assessment.page_one, t)));
     let partial = run.partial.then(|| Text::strong(show::partial(run, t)));
+    let Some((word, meaning)) = show::overall(assessment, t) else { return partial.map(Block::Paragraph) };
+    let tally = assessment.verdict.map(|_| Text::strong(show::tally(&assessment.page_one, t)));
     let meaning = tally.into_iter().chain([Text::from(meaning)]).chain(partial).collect();
-    Block::Verdict { verdict: assessment.verdict, word, meaning }
+    Some(Block::Verdict { verdict: assessment.verdict, word, meaning })
 }
 
 /// One of the figures that say most, in words.

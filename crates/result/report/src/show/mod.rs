@@ -189,10 +189,12 @@ pub fn command(words: &[String]) -> String {
     words.iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
-/// Verdict over all limits and all items verified by a person, as a word and as sentences.
-pub(crate) fn overall(assessment: &Assessment, t: &Texts) -> (String, String) {
+/// Verdict over all limits and all items verified by a person, as a word and as sentences. `None` where neither is there and the health of
+/// cards or a grade of the latency under load stands in its place.
+pub(crate) fn overall(assessment: &Assessment, t: &Texts) -> Option<(String, String)> {
     let Some(overall) = assessment.verdict else {
-        return (t.get("verdict-none"), t.get("verdict-none-meaning"));
+        let is_answered = assessment.card.is_some() || !assessment.bufferbloat.is_empty();
+        return (!is_answered).then(|| (t.get("verdict-none"), t.get("verdict-none-meaning")));
     };
     let PageOne { tally, undecided, .. } = &assessment.page_one;
     let meaning = match overall {
@@ -201,7 +203,7 @@ pub(crate) fn overall(assessment: &Assessment, t: &Texts) -> (String, String) {
         Verdict::Inconclusive | Verdict::NotRun | Verdict::NotComparable => t.get("verdict-open-meaning"),
     };
     let why = match undecided.as_slice() {
-        [] => return (verdict(overall, t), meaning),
+        [] => return Some((verdict(overall, t), meaning)),
         [(why, _)] => self::undecided(why, t),
         several => {
             let reason = |(why, count): &(_, usize)| {
@@ -211,7 +213,7 @@ pub(crate) fn overall(assessment: &Assessment, t: &Texts) -> (String, String) {
         }
     };
     let open = t.with("verdict-undecided", &[("count", &tally.undecided), ("why", &why)]);
-    (verdict(overall, t), t.with("sentences", &[("a", &meaning), ("b", &open)]))
+    Some((verdict(overall, t), t.with("sentences", &[("a", &meaning), ("b", &open)])))
 }
 
 /// How many criteria have which verdict.
