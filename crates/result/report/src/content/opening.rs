@@ -5,6 +5,7 @@ use model::{FreeFigure, KeyFigure, LimitOutcome, Place, Run};
 use crate::{
     columns::Columns,
     doubts::gather,
+    lang::Lang,
     limited::place_at,
     material::Material,
     outcome,
@@ -90,7 +91,7 @@ fn gravest_doubt(material: &Material<'_>, t: &Texts) -> String {
     let all = gather(material.run);
     let is_kind = |it: &model::Doubt| std::mem::discriminant(it) == std::mem::discriminant(worst);
     let words = all.iter().find(|it| is_kind(&it.doubt)).map(|it| it.advice(t.lang)).unwrap_or_default();
-    let first = first_sentence(&words).to_owned();
+    let first = first_sentence(&words, t.lang).to_owned();
     match all.len() {
         0 | 1 => first,
         several => {
@@ -100,11 +101,23 @@ fn gravest_doubt(material: &Material<'_>, t: &Texts) -> String {
     }
 }
 
-/// As far as the first full stop; the whole advice stands under its heading.
-fn first_sentence(words: &str) -> &str {
-    let english = words.find(". ").map(|at| at + 1);
-    let japanese = words.find('。').map(|at| at + '。'.len_utf8());
-    [english, japanese].into_iter().flatten().min().map_or(words, |end| &words[..end])
+/// As far as the first full stop, those of words quoted in Japanese left out; the whole advice stands under its heading.
+fn first_sentence(words: &str, lang: Lang) -> &str {
+    let end = match lang {
+        Lang::En => words.find(". ").map(|at| at + 1),
+        Lang::Ja => {
+            let mut quoted = 0_usize;
+            words.char_indices().find_map(|(at, c)| {
+                match c {
+                    '「' => quoted += 1,
+                    '」' => quoted = quoted.saturating_sub(1),
+                    _ => {}
+                }
+                (c == '。' && quoted == 0).then(|| at + c.len_utf8())
+            })
+        }
+    };
+    end.map_or(words, |end| &words[..end])
 }
 
 fn limited(material: &Material<'_>, t: &Texts) -> Option<String> {
@@ -134,14 +147,17 @@ pub(super) fn summary(material: &Material<'_>, t: &Texts) -> Block {
 #[cfg(test)]
 mod tests {
     use super::first_sentence;
+    use crate::lang::Lang;
 
     #[test]
     fn one_sentence_is_taken_in_either_language() {
-        assert_eq!(first_sentence("It was 3.5 % (RFC 1812, 5.3). Repeat."), "It was 3.5 % (RFC 1812, 5.3).");
-        assert_eq!(
-            first_sentence("応答の欠落があります(3.5 %)。再測定してください。"),
-            "応答の欠落があります(3.5 %)。"
-        );
-        assert_eq!(first_sentence("Alone."), "Alone.");
+        let english = "It was 3.5 % (RFC 1812, 5.3). Repeat.";
+        assert_eq!(first_sentence(english, Lang::En), "It was 3.5 % (RFC 1812, 5.3).");
+        assert_eq!(first_sentence("Alone.", Lang::En), "Alone.");
+        let japanese = "応答の欠落があります(3.5 %)。再測定してください。";
+        assert_eq!(first_sentence(japanese, Lang::Ja), "応答の欠落があります(3.5 %)。");
+        let quoting = "失敗しました(原文: 「gone. 「再起動。」 Log in」)。再測定してください。";
+        assert_eq!(first_sentence(quoting, Lang::Ja), "失敗しました(原文: 「gone. 「再起動。」 Log in」)。");
+        assert_eq!(first_sentence("のみ", Lang::Ja), "のみ");
     }
 }
