@@ -1,6 +1,8 @@
 //! Differences between two runs beside their figures, brought together for a terminal. Pure.
 
-use crate::texts::Texts;
+use model::{Environment, environment::EndpointFacts};
+
+use crate::{show, texts::Texts};
 
 /// Values of one object that a line names.
 const MOST: usize = 3;
@@ -23,9 +25,10 @@ struct Value<'a> {
     after: &'a str,
 }
 
-/// A line for each object whose values differ, like `endpoints 1 interfaces 1: name "eth1" → "eth2", mtu 1500 → 9000`. Objects that
-/// differ in the same way share a line, one that is in one of the runs alone is only named, and of many values the first are.
-pub(crate) fn grouped(changed: &[String], t: &Texts) -> Vec<String> {
+/// A line for each object whose values differ, like `endpoint 1 interface 1: name "eth1" → "eth2", mtu 1500 → 9000`. Objects that
+/// differ in the same way share a line, one that is in one of the runs alone is only named, and of many values the first are. Endpoints,
+/// interfaces and hosts have their names where the machines are known, else their numbers.
+pub(crate) fn grouped(changed: &[String], machines: Option<&Environment>, t: &Texts) -> Vec<String> {
     let mut objects: Vec<Object<'_>> = Vec::new();
     let mut others = Vec::new();
     for change in changed {
@@ -39,7 +42,8 @@ pub(crate) fn grouped(changed: &[String], t: &Texts) -> Vec<String> {
         }
     }
     let mut hidden = 0;
-    let lines = alike(without_parts(objects)).iter().map(|object| line(object, &mut hidden, t)).collect::<Vec<_>>();
+    let line = |object: &Object<'_>| line(object, machines, &mut hidden, t);
+    let lines = alike(without_parts(objects)).iter().map(line).collect::<Vec<_>>();
     let more = (hidden > 0).then(|| t.with("compare-changed-more", &[("count", &hidden)]));
     lines.into_iter().chain(others).chain(more).collect()
 }
@@ -90,14 +94,19 @@ fn alike(objects: Vec<Object<'_>>) -> Vec<Object<'_>> {
     alike
 }
 
-fn line(object: &Object<'_>, hidden: &mut usize, t: &Texts) -> String {
-    let names = object.names.join(&t.get("list-comma"));
+fn line(object: &Object<'_>, machines: Option<&Environment>, hidden: &mut usize, t: &Texts) -> String {
+    let names: Vec<String> = object.names.iter().map(|path| in_words(path, machines, t)).collect();
+    let names = names.join(&t.get("list-comma"));
     if let Some(only) = only(object) {
         return t.with(only, &[("what", &names)]);
     }
-    let value = |value: &Value<'_>| format!("{} {} → {}", value.name, value.before, value.after);
+    let change = |value: &Value<'_>| {
+        let [before, after] = [value.before, value.after].map(|side| shown(value.name, side, t));
+        format!("{before} → {after}")
+    };
+    let value = |value: &Value<'_>| format!("{} {}", name(value.name, t), change(value));
     match object.values.as_slice() {
-        [Value { name, before, after }] => format!("{names} {name}: {before} → {after}").trim_start().to_owned(),
+        [value] => format!("{names} {}: {}", name(value.name, t), change(value)).trim_start().to_owned(),
         values => {
             *hidden += values.len().saturating_sub(MOST) * object.names.len();
             let shown = values.iter().take(MOST).map(value).collect::<Vec<_>>().join(&t.get("list-comma"));
@@ -107,14 +116,65 @@ fn line(object: &Object<'_>, hidden: &mut usize, t: &Texts) -> String {
     }
 }
 
+/// Path of an object: endpoints, interfaces and hosts in words, all else as in JSON.
+fn in_words(path: &str, machines: Option<&Environment>, t: &Texts) -> String {
+    let mut keys = path.split(' ').peekable();
+    let mut endpoint: Option<&EndpointFacts> = None;
+    let mut words = Vec::new();
+    while let Some(key) = keys.next() {
+        let index = keys.peek().and_then(|next| next.parse::<usize>().ok()?.checked_sub(1));
+        let (text, name) = match (key, index) {
+            ("endpoints", Some(index)) => {
+                endpoint = machines.and_then(|it| it.endpoints.get(index));
+                ("changed-endpoint", endpoint.map(|it| &it.endpoint))
+            }
+            ("interfaces", Some(index)) => {
+                ("changed-interface", endpoint.and_then(|it| it.interfaces.get(index)).map(|it| &it.name))
+            }
+            ("hosts", Some(index)) => {
+                ("changed-host", machines.and_then(|it| it.hosts.get(index)).map(|it| &it.hostname))
+            }
+            _ => {
+                words.push(key.to_owned());
+                continue;
+            }
+        };
+        let number = keys.next().unwrap_or_default();
+        words.push(t.with(text, &[("name", &name.map_or(number, String::as_str))]));
+    }
+    words.join(" ")
+}
+
+/// Name of a value that the report shows in words, else its key in JSON.
+fn name(key: &str, t: &Texts) -> String {
+    match key {
+        "state" => t.get("changed-state"),
+        "cpus_why" => t.get("changed-cores"),
+        _ => key.to_owned(),
+    }
+}
+
+/// A value as the report shows it where it has words for it, else as in JSON.
+fn shown(key: &str, value: &str, t: &Texts) -> String {
+    let text = value.trim_matches('"');
+    let words = match key {
+        "state" if value != NONE => Some(show::link_state(text, t)),
+        "cpus_why" => show::why_these_cores(text, t),
+        _ => None,
+    };
+    words.map_or_else(|| value.to_owned(), |words| format!("\"{words}\""))
+}
+
 #[cfg(test)]
 mod tests {
+    use model::environment::InterfaceFacts;
+
     use super::*;
     use crate::lang::Lang;
 
     fn lines(changed: &[&str]) -> Vec<String> {
         let changed: Vec<String> = changed.iter().map(|change| (*change).to_owned()).collect();
-        grouped(&changed, Texts::of(Lang::En))
+        grouped(&changed, None, Texts::of(Lang::En))
     }
 
     #[test]
@@ -123,12 +183,34 @@ mod tests {
         assert_eq!(lines(&["simulated: true → false"]), ["simulated: true → false"]);
         let port = |port: u8, what: &str| format!("endpoints {port} interfaces 1 {what}");
         let changed = [1, 2].map(|it| [port(it, "name: \"lab\" → \"eth\""), port(it, "mtu: 1500 → 9000")]).concat();
-        let both = "endpoints 1 interfaces 1, endpoints 2 interfaces 1: name \"lab\" → \"eth\", mtu 1500 → 9000";
+        let both = "endpoint 1 interface 1, endpoint 2 interface 1: name \"lab\" → \"eth\", mtu 1500 → 9000";
         assert_eq!(lines(&changed.iter().map(String::as_str).collect::<Vec<_>>()), [both]);
         let many = ["a", "b", "c", "d", "e"].map(|name| format!("hosts 1 {name}: 1 → 2"));
         let shown = lines(&many.iter().map(String::as_str).collect::<Vec<_>>());
-        assert_eq!(shown[0], "hosts 1: a 1 → 2, b 1 → 2, c 1 → 2 …");
+        assert_eq!(shown[0], "host 1: a 1 → 2, b 1 → 2, c 1 → 2 …");
         assert!(shown[1].contains("2 more") && shown[1].contains("--json"), "{}", shown[1]);
+    }
+
+    #[test]
+    fn values_that_are_words_stand_in_the_readers_language() {
+        let changed = [
+            "bed endpoints 2 cpus_why: \"core of NUMA node 0, shared by 2 senders\" → \"as asked for\"",
+            "endpoints 1 interfaces 1 state: \"up\" → –",
+        ]
+        .map(str::to_owned);
+        let [cores, state]: [String; 2] = grouped(&changed, None, Texts::of(Lang::Ja)).try_into().unwrap();
+        assert_eq!(
+            cores,
+            "bed エンドポイント 2 コアの選択理由: \"NUMAノード 0 のコア。2つの送信側で共用\" → \"指定どおり\""
+        );
+        assert_eq!(state, "エンドポイント 1 インターフェース 1 リンクの状態: \"アップ\" → –");
+        let english = grouped(&changed, None, Texts::of(Lang::En));
+        assert_eq!(english[1], "endpoint 1 interface 1 link state: \"up\" → –");
+        let interface = InterfaceFacts { name: "eth0".into(), ..InterfaceFacts::default() };
+        let end = EndpointFacts { endpoint: "a".into(), interfaces: vec![interface], ..EndpointFacts::default() };
+        let machines = Environment { endpoints: vec![end], ..Environment::default() };
+        let named = grouped(&changed, Some(&machines), Texts::of(Lang::En));
+        assert_eq!(named[1], "endpoint a interface eth0 link state: \"up\" → –");
     }
 
     #[test]
@@ -144,6 +226,6 @@ mod tests {
         ];
         let shown = lines(&changed);
         assert_eq!(shown.len(), 2, "{shown:?}");
-        assert!(shown[0].contains("endpoints 1 interfaces 2") && shown[1].contains("hosts 2, hosts 3"), "{shown:?}");
+        assert!(shown[0].contains("endpoint 1 interface 2") && shown[1].contains("host 2, host 3"), "{shown:?}");
     }
 }

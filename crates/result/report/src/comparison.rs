@@ -45,7 +45,7 @@ fn run_lines(run: &RunComparison, t: &Texts) -> Vec<String> {
         lines.push(format!("  {}", t.get("compare-changed-none")));
     } else {
         lines.push(format!("  {}", t.get("compare-changed")));
-        lines.extend(changes::grouped(&run.changed, t).iter().map(|change| format!("    {change}")));
+        lines.extend(changes::grouped(&run.changed, None, t).iter().map(|change| format!("    {change}")));
     }
     lines
 }

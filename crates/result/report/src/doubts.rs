@@ -1,10 +1,11 @@
 //! Doubts in words, and the doubts of a run brought together.
 
-use std::fmt::Display;
+use std::{fmt::Display, iter, slice};
 
-use model::{Doubt, Run, Trial};
+use model::{Doubt, Environment, Run, Trial};
 
 use crate::{
+    changes,
     lang::Lang,
     show::{self, grouped},
     texts::Texts,
@@ -18,6 +19,7 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
     match doubt {
         Doubt::Steal { percent } => with(&[("percent", &format!("{percent:.1}"))]),
         Doubt::OtherLoad { cpu, percent, machine } => other_load(&[(machine.clone(), *cpu, *percent)], t),
+        Doubt::EnvironmentChanged { what } => environment_changed(slice::from_ref(what), None, t),
         Doubt::NothingArrived { packets, .. } => with(&[("packets", &grouped(*packets))]),
         Doubt::SenderTooSlow { intended, achieved } => {
             with(&[("percent", &format!("{:.1}", 100.0 * achieved / intended))])
@@ -58,11 +60,15 @@ fn other_load(cores: &[LoadedCore], t: &Texts) -> String {
     t.with("doubt-other-load", &[("cores", &cores.iter().map(core).collect::<Vec<_>>().join(&t.get("list-comma")))])
 }
 
+fn environment_changed(changes: &[String], machines: Option<&Environment>, t: &Texts) -> String {
+    t.with("doubt-environment-changed", &[("what", &changes::grouped(changes, machines, t).join("; "))])
+}
+
 /// One doubt, and where it arose.
 pub(crate) struct Gathered {
     pub(crate) doubt: Doubt,
-    /// Further cores that the same is true of, and the percentage of each.
-    cores: Vec<LoadedCore>,
+    /// Further doubts that one text tells of: about other cores or other changes.
+    more: Vec<Doubt>,
     /// Whether the run itself carries it.
     of_run: bool,
     /// Numbers of the trials that carry it, in order.
@@ -71,18 +77,31 @@ pub(crate) struct Gathered {
 
 impl Gathered {
     fn of(doubt: &Doubt, trial: Option<u32>) -> Self {
-        Self { doubt: doubt.clone(), cores: vec![], of_run: trial.is_none(), trials: trial.into_iter().collect() }
+        Self { doubt: doubt.clone(), more: vec![], of_run: trial.is_none(), trials: trial.into_iter().collect() }
     }
 
-    /// Its meaning and its remedy.
-    pub(crate) fn advice(&self, lang: Lang) -> String {
+    /// Its meaning and its remedy. `run` is the one that carries it.
+    pub(crate) fn advice(&self, run: &Run, lang: Lang) -> String {
+        let all = iter::once(&self.doubt).chain(&self.more);
         match &self.doubt {
-            Doubt::OtherLoad { cpu, percent, machine } => {
-                let mut cores = [&[(machine.clone(), *cpu, *percent)], self.cores.as_slice()].concat();
+            Doubt::OtherLoad { .. } => {
+                let core = |doubt: &Doubt| match doubt {
+                    Doubt::OtherLoad { cpu, percent, machine } => Some((machine.clone(), *cpu, *percent)),
+                    _ => None,
+                };
+                let mut cores: Vec<LoadedCore> = all.filter_map(core).collect();
                 cores.sort_by(|(a, of_a, _), (b, of_b, _)| (a, of_a).cmp(&(b, of_b)));
                 other_load(&cores, Texts::of(lang))
             }
-            _ => advice(&self.doubt, lang),
+            Doubt::EnvironmentChanged { .. } => {
+                let change = |doubt: &Doubt| match doubt {
+                    Doubt::EnvironmentChanged { what } => Some(what.clone()),
+                    _ => None,
+                };
+                let changes: Vec<String> = all.filter_map(change).collect();
+                environment_changed(&changes, Some(&run.before), Texts::of(lang))
+            }
+            alone => advice(alone, lang),
         }
     }
 
@@ -107,19 +126,23 @@ impl Gathered {
         self.trials.dedup();
     }
 
-    /// Takes in a doubt about another core, if both are about such.
-    fn takes_core(&mut self, other: &Self) -> bool {
-        let (Doubt::OtherLoad { .. }, Doubt::OtherLoad { cpu, percent, machine }) = (&self.doubt, &other.doubt) else {
-            return false;
-        };
-        self.cores.push((machine.clone(), *cpu, *percent));
-        self.joins(other);
-        true
+    /// Takes in a doubt that the same text tells of: about another core, or about another change of the machines.
+    fn takes(&mut self, other: &Self) -> bool {
+        let is_alike = matches!(
+            (&self.doubt, &other.doubt),
+            (Doubt::OtherLoad { .. }, Doubt::OtherLoad { .. })
+                | (Doubt::EnvironmentChanged { .. }, Doubt::EnvironmentChanged { .. })
+        );
+        if is_alike {
+            self.more.push(other.doubt.clone());
+            self.joins(other);
+        }
+        is_alike
     }
 }
 
-/// Every doubt of the run and its trials, each said once: those of one kind become the worst of them, and those that differ
-/// in the core only name all cores.
+/// Every doubt of the run and its trials, each said once: those of one kind become the worst of them, one about cores names all
+/// cores, and one about changes all changes.
 pub(crate) fn gather(run: &Run) -> Vec<Gathered> {
     let of_run = run.doubts.iter().map(|doubt| Gathered::of(doubt, None));
     let of_trial = |trial: &Trial| -> Vec<Gathered> {
@@ -137,7 +160,7 @@ pub(crate) fn gather(run: &Run) -> Vec<Gathered> {
     }
     let mut gathered: Vec<Gathered> = Vec::new();
     for one in kinds {
-        if !gathered.iter_mut().any(|known| known.takes_core(&one)) {
+        if !gathered.iter_mut().any(|known| known.takes(&one)) {
             gathered.push(one);
         }
     }
@@ -199,9 +222,13 @@ pub(crate) fn ranges(numbers: &[u32]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use model::IpVersion;
+    use model::{IpVersion, Plan, fixture};
 
     use super::*;
+
+    fn run() -> Run {
+        fixture::run(Plan::parse("name = \"t\"\n[[path]]", &[]).unwrap())
+    }
 
     #[test]
     fn doubts_of_one_kind_become_the_worst_of_them() {
@@ -256,14 +283,32 @@ mod tests {
     fn doubts_about_cores_name_all_of_them_at_once() {
         let of = |cpu, trial| Gathered::of(&Doubt::OtherLoad { cpu, percent: 30.0, machine: String::new() }, trial);
         let mut first = of(0, Some(1));
-        assert!(first.takes_core(&of(1, Some(3))) && first.takes_core(&of(2, Some(1))));
-        assert!(!first.takes_core(&Gathered::of(&Doubt::Interrupted, Some(1))));
-        let english = first.advice(Lang::En);
+        assert!(first.takes(&of(1, Some(3))) && first.takes(&of(2, Some(1))));
+        assert!(!first.takes(&Gathered::of(&Doubt::Interrupted, Some(1))));
+        let english = first.advice(&run(), Lang::En);
         assert!(english.contains("(core 0 30 %, core 1 30 %, core 2 30 %)"), "{english}");
         assert_eq!((first.trials.as_slice(), first.of_run), ([1, 3].as_slice(), false));
         let mut later = of(1, None);
-        assert!(later.takes_core(&of(0, Some(2))) && later.of_run && later.trials == [2]);
-        assert!(later.advice(Lang::Ja).contains("(コア 0 30 %、コア 1 30 %)"), "{}", later.advice(Lang::Ja));
+        assert!(later.takes(&of(0, Some(2))) && later.of_run && later.trials == [2]);
+        assert!(
+            later.advice(&run(), Lang::Ja).contains("(コア 0 30 %、コア 1 30 %)"),
+            "{}",
+            later.advice(&run(), Lang::Ja)
+        );
+    }
+
+    #[test]
+    fn a_machine_that_changed_is_one_doubt_however_much_of_it_did() {
+        let changed = |what: &str| Doubt::EnvironmentChanged { what: what.to_owned() };
+        let mut first = Gathered::of(&changed("endpoints 1 interfaces 1 mtu: 1500 → 9000"), None);
+        for what in ["endpoints 1 interfaces 1 state: \"up\" → \"down\"", "endpoints 2 interfaces 1 mtu: 1500 → 9000"]
+        {
+            assert!(first.takes(&Gathered::of(&changed(what), None)));
+        }
+        let [english, japanese] = [Lang::En, Lang::Ja].map(|lang| first.advice(&run(), lang));
+        let both = "(endpoint 1 interface 1: mtu 1500 → 9000, link state \"up\" → \"down\"; endpoint 2 interface 1 mtu: 1500 → 9000)";
+        assert!(english.contains(both), "{english}");
+        assert!(japanese.contains("リンクの状態 \"アップ\" → \"ダウン\""), "{japanese}");
     }
 
     #[test]

@@ -36,7 +36,7 @@ pub fn summary(material: &Material<'_>, lang: Lang, histograms: Option<Bars>) ->
         lines.push(format!("{}:", t.get("doubts-heading")));
     }
     for doubt in doubts {
-        lines.push(format!("  ! {} [{}]", doubt.advice(lang), doubt.place(run, t)));
+        lines.push(format!("  ! {} [{}]", doubt.advice(run, lang), doubt.place(run, t)));
     }
     lines.join("\n") + "\n"
 }

@@ -112,5 +112,5 @@ fn doubts(run: &Run, t: &Texts) -> Block {
 }
 
 fn doubt(run: &Run, gathered: &Gathered, t: &Texts) -> Item {
-    Item { text: gathered.advice(t.lang).into(), note: Some(gathered.place(run, t).into()) }
+    Item { text: gathered.advice(run, t.lang).into(), note: Some(gathered.place(run, t).into()) }
 }

@@ -90,7 +90,7 @@ fn gravest_doubt(material: &Material<'_>, t: &Texts) -> String {
     let Some(worst) = &material.assessment.page_one.worst_doubt else { return t.get("page-no-doubt") };
     let all = gather(material.run);
     let is_kind = |it: &model::Doubt| std::mem::discriminant(it) == std::mem::discriminant(worst);
-    let words = all.iter().find(|it| is_kind(&it.doubt)).map(|it| it.advice(t.lang)).unwrap_or_default();
+    let words = all.iter().find(|it| is_kind(&it.doubt)).map(|it| it.advice(material.run, t.lang)).unwrap_or_default();
     let first = first_sentence(&words, t.lang).to_owned();
     match all.len() {
         0 | 1 => first,
