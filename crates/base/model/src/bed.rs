@@ -162,6 +162,7 @@ impl Bed {
             (BedKind::Lab, Some(dut)) if dut.gateways.is_empty() => "lab-bridge",
             (BedKind::Lab, Some(dut)) if dut.machine == XDP_ROUTER => "lab-xdp-router",
             (BedKind::Lab, Some(_)) => "lab-router",
+            (BedKind::Hosts, _) if self.simulated => "hosts-one-kernel",
             (BedKind::Hosts, _) if several => "hosts-several",
             (kind, _) => kind.word(),
         }
@@ -207,7 +208,7 @@ impl Bed {
         self.makes_its_links() && (self.dut.is_some() || self.senders().len() > 1)
     }
 
-    /// Those that send: all ends but the last.
+    /// Senders: all ends but the last.
     pub fn senders(&self) -> &[Endpoint] {
         self.endpoints.split_last().map_or(&[], |(_, senders)| senders)
     }
@@ -236,6 +237,13 @@ impl Endpoint {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::fixture;
+
+    #[test]
+    fn hosts_that_are_one_kernel_are_not_called_machines() {
+        let layout = |simulated| Bed { kind: BedKind::Hosts, simulated, ..fixture::lab() }.layout();
+        assert_eq!([false, true].map(layout), ["hosts", "hosts-one-kernel"]);
+    }
 
     fn bed(kind: BedKind, name: &str, dut: Option<Dut>) -> Bed {
         let end = |name: &str, mtu| Endpoint {

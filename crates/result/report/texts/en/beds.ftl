@@ -7,3 +7,6 @@ bed-lab-router = lab: two network namespaces of one machine, and between them a 
 bed-lab-xdp-router = lab: two network namespaces of one machine, and between them a third one in which wireproof's XDP router forwards: the device under test
 bed-hosts = hosts: two machines; the second one was controlled over ssh
 bed-ports = ports: { $near } and { $far } of one machine, each in a network namespace of its own, so that traffic leaves the port
+bed-hosts-one-kernel = hosts: { $count } containers or network namespaces that share one kernel; all but one were controlled over ssh
+link-hosts-one-kernel = virtual link
+link-hosts-one-kernel-meaning = Virtual links between containers or network namespaces of one machine

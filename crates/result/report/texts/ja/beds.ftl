@@ -7,3 +7,6 @@ bed-lab-router = lab: 1台のマシン内の2つのネットワーク名前空�
 bed-lab-xdp-router = lab: 1台のマシン内の2つのネットワーク名前空間の間に、wireproof の XDP ルーターが転送する3つ目の名前空間(被試験装置)を配置
 bed-hosts = hosts: 2台のマシン(2台目は ssh 経由で制御)
 bed-ports = ports: 1台のマシンの2つのポート({ $near }、{ $far })をそれぞれ専用のネットワーク名前空間に配置し、トラフィックが必ずポートから外に出る構成
+bed-hosts-one-kernel = hosts: 同じカーネルを共有する{ $count }個のコンテナーまたはネットワーク名前空間(1つを除き ssh 経由で制御)
+link-hosts-one-kernel = 仮想リンク
+link-hosts-one-kernel-meaning = 1台のマシン内のコンテナーまたはネットワーク名前空間を結ぶ仮想リンク
