@@ -11,6 +11,7 @@ use std::{
 use model::{
     Assessment, Card, Delta, Doubt, Environment, LimitOutcome, Measured, Plan, ReferenceComparison, Run, Source,
     card::{Connector, LaneReadings, Module, ModuleReadings, Readings},
+    check::Finding,
     trial::TcpSeconds,
 };
 use unicode_width::UnicodeWidthStr;
@@ -777,6 +778,30 @@ fn latin_words(text: &str) -> Vec<String> {
     tokens.filter(is_word).filter(|token| !is_name(token)).map(str::to_owned).collect()
 }
 
+/// The Japanese page of a comparison.
+fn compared_page() -> String {
+    let [run, slower] = fixture::compared_runs();
+    let comparison = verdict::compare(&run, std::slice::from_ref(&slower), 0.05);
+    let [of_run, of_slower] = [&run, &slower].map(|run| fixture::assessed(run, &[]));
+    report::comparison_html(&comparison, &[Material::of(&run, &of_run), Material::of(&slower, &of_slower)], Lang::Ja)
+}
+
+/// Findings of the doctor that hold words of errors, in Japanese.
+fn doctor_findings() -> Vec<String> {
+    let why = || "somebody else uses it".to_owned();
+    let findings = [
+        Finding::NoNamespaces { why: why() },
+        Finding::NoEngine { engine: "af-packet".to_owned(), why: why() },
+        Finding::LeftAlone { port: "eth1".to_owned(), why: why() },
+    ];
+    findings.iter().map(|finding| report::finding_text(finding, Lang::Ja)).collect()
+}
+
+/// A text without the words that it quotes.
+fn without_quotations(text: &str) -> String {
+    text.split('「').map(|part| part.split_once('」').map_or(part, |(_, rest)| rest)).collect()
+}
+
 #[test]
 fn japanese_text_has_no_latin_words_but_those_of_the_list() {
     let known: Vec<&str> = LATIN.split_whitespace().chain(MADE_UP.split_whitespace()).collect();
@@ -790,6 +815,9 @@ fn japanese_text_has_no_latin_words_but_those_of_the_list() {
         let page = self::texts(&shown(&Material::of(&run, &assessment), Lang::Ja));
         strangers.extend(page.iter().flat_map(|text| latin_words(text)).filter(|word| !known.contains(&word.as_str())));
     }
+    let others = self::texts(&compared_page()).into_iter().chain(doctor_findings());
+    let others = others.flat_map(|text| latin_words(&without_quotations(&text)));
+    strangers.extend(others.filter(|word| !known.contains(&word.as_str())));
     strangers.sort();
     strangers.dedup();
     assert!(strangers.is_empty(), "write these in Japanese, or add them to tests/latin-words.txt: {strangers:?}");
