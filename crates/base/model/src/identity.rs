@@ -18,6 +18,7 @@ pub use photo::{Photo, PhotoKind};
 pub use standing::{Revision, Standard, TestConditions};
 
 use crate::{
+    choice::choice,
     toml_text::{from_toml, to_toml},
     verdict::Verdict,
 };
@@ -56,6 +57,8 @@ pub struct Identity {
     pub distribution: Vec<String>,
     /// Time zone of its times, like Asia/Tokyo.
     pub timezone: Option<String>,
+    /// Size of its sheets; A4 where it is not given.
+    pub paper: Option<Paper>,
     /// Conditions of the test.
     pub conditions: Option<TestConditions>,
     /// Standards that the test follows.
@@ -81,6 +84,18 @@ pub struct Identity {
 }
 
 crate::json!(Identity);
+
+choice!(
+    /// Size of the sheets of a document.
+    #[derive(Default)]
+    Paper, "a size of paper", {
+        /// ISO A4.
+        #[default]
+        A4 = "a4",
+        /// US Letter.
+        Letter = "letter",
+    }
+);
 
 /// A person responsible for the document.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -203,6 +218,7 @@ impl Identity {
             classification: self.classification.or(older.classification),
             distribution: or(self.distribution, older.distribution),
             timezone: self.timezone.or(older.timezone),
+            paper: self.paper.or(older.paper),
             conditions: both(self.conditions, older.conditions, TestConditions::or),
             standards: or(self.standards, older.standards),
             changes: or(self.changes, older.changes),

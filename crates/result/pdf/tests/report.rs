@@ -13,7 +13,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{LimitOutcome, NamedFile, Run, Typeset};
+use model::{Identity, LimitOutcome, NamedFile, Run, Typeset, identity::Paper};
 use report::{Lang, Material};
 use tempfile::{NamedTempFile, TempDir};
 use wireproof_pdf::{pdf, without_glyph};
@@ -164,6 +164,17 @@ fn documents_of_common_plans_are_short_and_without_holes_on_either_paper() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn every_sheet_is_of_the_paper_that_the_identity_names() {
+    let mut run = fixture::wide_run();
+    run.identity = Some(Identity { paper: Some(Paper::Letter), ..Identity::default() });
+    let pdf = set(&run, &[], Lang::En);
+    let info = said(&pdf, &["pdfinfo", "-f", "1", "-l", "-1", "PDF"]);
+    let sizes: Vec<&str> = info.lines().filter(|line| line.contains(" size: ")).collect();
+    assert!(sizes.len() > 5 && sizes.iter().all(|size| size.ends_with("(letter)")), "{info}");
+    assert!(said(&pdf, &["pdftotext", "-l", "1", "PDF", "-"]).contains("Network verification report"));
 }
 
 #[test]

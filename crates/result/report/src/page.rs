@@ -6,7 +6,7 @@
 use std::fmt;
 
 pub(crate) use model::PhotoKind;
-use model::Verdict;
+use model::{Verdict, identity::Paper};
 
 use crate::lang::Lang;
 
@@ -25,6 +25,8 @@ pub(crate) struct Page {
     pub(crate) identity: Vec<(String, String)>,
     /// Approved, checked and made by, in this order: role, and a name or nothing. Each is a box with room for a stamp.
     pub(crate) approvals: Vec<(String, String)>,
+    /// Sheets of the document on paper.
+    pub(crate) paper: Paper,
     /// All the rest.
     pub(crate) blocks: Vec<Block>,
     /// How many of these come on the cover of a document on paper, from the first.

@@ -1,10 +1,11 @@
 //! One entry of an identity as text: a key and its value.
 
 use super::{DateError, Identity, IdentityError, meaning};
+use crate::choice::ChoiceError;
 
 impl Identity {
     /// Keys that have a text for a value. Tables of several entries stand in files.
-    pub const KEYS: [&str; 22] = [
+    pub const KEYS: [&str; 23] = [
         "title",
         "document_number",
         "revision",
@@ -18,6 +19,7 @@ impl Identity {
         "conclusion",
         "classification",
         "timezone",
+        "paper",
         "distribution",
         "deviations",
         "issuer.name",
@@ -47,6 +49,7 @@ impl Identity {
             "conclusion" => self.conclusion = text(),
             "classification" => self.classification = text(),
             "timezone" => self.timezone = text(),
+            "paper" => self.paper = Some(value.parse().map_err(|error: ChoiceError| meaning(key, error.to_string()))?),
             "distribution" => self.distribution.extend(text()),
             "deviations" => self.deviations.extend(text()),
             "issuer.name" => self.issuer.get_or_insert_default().name = text(),

@@ -150,7 +150,8 @@ fn a_photo_is_called_as_photos_are() {
 fn each_entry_that_has_a_text_for_a_value_can_be_set() {
     for key in Identity::KEYS {
         let mut identity = Identity::default();
-        identity.set(key, "2026-11-21").unwrap_or_else(|error| panic!("{key}: {error}"));
+        let value = if key == "paper" { "letter" } else { "2026-11-21" };
+        identity.set(key, value).unwrap_or_else(|error| panic!("{key}: {error}"));
         assert_ne!(identity, Identity::default(), "{key}");
         let in_file = identity.to_toml();
         let (table, name) = key.rsplit_once('.').unwrap_or(("", key));
@@ -165,6 +166,7 @@ fn each_entry_that_has_a_text_for_a_value_can_be_set() {
     assert_eq!(identity.deviations, ["one", "two"]);
     let error = |key: &str, value: &str| Identity::default().set(key, value).unwrap_err().to_string();
     assert_eq!(error("date", "soon"), "date: \"soon\" is no day; write it like 2026-11-21");
+    assert_eq!(error("paper", "b5"), "paper: \"b5\" is not a size of paper: use a4 or letter");
     assert!(error("item", "x").starts_with("item: there is no such entry"));
 }
 
@@ -182,7 +184,7 @@ fn keys_cover_all_that_has_a_text_for_a_value() {
         keys.map(|(key, _)| format!("{table}{key}")).collect::<Vec<_>>()
     };
     let mut all = of_text("/properties", "");
-    all.extend(["date", "made_by", "checked_by", "approved_by"].map(str::to_owned));
+    all.extend(["date", "made_by", "checked_by", "approved_by", "paper"].map(str::to_owned));
     all.extend(of_text("/$defs/Issuer/properties", "issuer."));
     all.extend(of_text("/$defs/TestConditions/properties", "conditions."));
     all.sort();

@@ -5,6 +5,7 @@ use model::{
     comparison::{FigureComparison, RunComparison},
 };
 
+use super::identity::paper;
 use crate::{
     changes::grouped,
     columns::Columns,
@@ -38,6 +39,7 @@ pub(crate) fn comparison(comparison: &Comparison, runs: &[Material<'_>], t: &Tex
         mark: simulated.then(|| t.get("simulated")),
         identity: identity(comparison, t),
         approvals: vec![],
+        paper: runs.first().map(|reference| paper(reference.run)).unwrap_or_default(),
         blocks,
         on_cover,
         statement: t.get("statement"),

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use jiff::tz::TimeZone;
-use model::{Date, Device, Identity, Photo, Revision, Run, Signatory, Standard, TestConditions};
+use model::{Date, Device, Identity, Photo, Revision, Run, Signatory, Standard, TestConditions, identity::Paper};
 
 use crate::{
     columns::Columns,
@@ -83,6 +83,11 @@ pub(super) fn approvals(run: &Run, t: &Texts) -> Vec<(String, String)> {
         (t.get("label-checked-by"), signatory(&identity.checked_by)),
         (t.get("label-made-by"), signatory(&identity.made_by)),
     ]
+}
+
+/// Sheets of the document on paper.
+pub(super) fn paper(run: &Run) -> Paper {
+    run.identity.as_ref().and_then(|identity| identity.paper).unwrap_or_default()
 }
 
 /// What identifies the run.

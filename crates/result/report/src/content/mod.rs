@@ -62,6 +62,7 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
         mark: identity::mark(run, t),
         identity: identity::rows(run, t),
         approvals: identity::approvals(run, t),
+        paper: identity::paper(run),
         blocks,
         on_cover,
         statement: t.get("statement"),

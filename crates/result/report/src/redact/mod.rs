@@ -18,7 +18,7 @@ use self::{
 
 /// Keys whose text is the program's own, and must stay: a host may be named like one of its words.
 const OWN_WORDS: &str = "batch congestion connector date direction driver endpoint endpoint_from endpoint_to figures finished from \
-    host id interface kind metric mode namespace of place privilege probe procedure protocol read_at receive \
+    host id interface kind metric mode namespace of paper place privilege probe procedure protocol read_at receive \
     relation send source started state timezone to verdict why engine_why";
 /// The same for keys with another meaning elsewhere, with the object that holds them.
 const OWN_WORDS_OF: &[(&str, &str)] = &[

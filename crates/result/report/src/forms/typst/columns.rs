@@ -1,6 +1,7 @@
 //! How wide each column of a table is, how large its type, and whether its sheet is turned: decided here, as a word that is
 //! wider than its column would run into the next.
 
+use model::identity::Paper;
 use unicode_width::UnicodeWidthStr;
 
 use super::phrases::phrases;
@@ -20,7 +21,8 @@ pub(super) struct Setting {
 impl Setting {
     /// Words of a column with places to break those that are wider than it is, where the table is too wide for any page.
     pub(super) fn fitting(&self, column: usize, words: &str) -> String {
-        let room = (self.widths.get(column).copied().unwrap_or(PORTRAIT) - INSET).max(self.size) / self.size;
+        let width = self.widths.get(column).copied().unwrap_or(f64::INFINITY);
+        let room = (width - INSET).max(self.size) / self.size;
         words.split_inclusive(char::is_whitespace).flat_map(phrases).map(|piece| breakable(piece, room)).collect()
     }
 }
@@ -63,9 +65,6 @@ const TRIES: [(f64, bool, Broken); 9] = [
     (7.5, true, Broken::Words),
     (6.8, true, Broken::All),
 ];
-/// Between the margins of A4, in points.
-const PORTRAIT: f64 = 481.0;
-const LANDSCAPE: f64 = 728.0;
 /// Left and right padding of a cell, as in `report.typ`.
 const INSET: f64 = 5.0;
 /// A wide and a narrow character, in sizes of type; the narrow one rather wider than it is on average.
@@ -75,11 +74,20 @@ const HEAD: (f64, f64) = (4.2, 8.0);
 /// Least width of a cell that is broken into lines.
 const SENTENCE: f64 = 9.0;
 
+/// Between the margins of a sheet and of one that is turned, in points.
+fn between_margins(paper: Paper) -> [f64; 2] {
+    match paper {
+        Paper::A4 => [481.0, 728.0],
+        Paper::Letter => [498.0, 678.0],
+    }
+}
+
 /// The first that fits, or the last.
-pub(super) fn setting(table: &Table) -> Setting {
+pub(super) fn setting(table: &Table, paper: Paper) -> Setting {
+    let [portrait, turned] = between_margins(paper);
     let tries = TRIES.map(|(size, landscape, broken)| {
         let needs: Vec<Need> = (0..table.columns.len()).map(|column| need(table, column, broken)).collect();
-        let page = if landscape { LANDSCAPE } else { PORTRAIT };
+        let page = if landscape { turned } else { portrait };
         let least: f64 = needs.iter().map(|need| need.least * size + INSET).sum();
         (least <= page, Setting { size, landscape, widths: shares(&needs, size, page) })
     });
@@ -178,7 +186,7 @@ mod tests {
     #[test]
     fn the_wider_the_table_the_smaller_its_type_until_the_sheet_is_turned() {
         let set = |columns| {
-            let setting = setting(&table(columns, "1234.56"));
+            let setting = setting(&table(columns, "1234.56"), Paper::A4);
             (setting.size, setting.landscape)
         };
         assert_eq!([set(4), set(13), set(14), set(19)], [(8.5, false), (7.5, false), (6.8, false), (7.5, true)]);
@@ -189,8 +197,8 @@ mod tests {
         let mut table = table(6, "1234.56");
         table.columns[0] = Column::long("何");
         table.rows[0][0] = "長い文は折り返すが、数字は折り返さない。".repeat(4).as_str().into();
-        let Setting { widths, size, .. } = setting(&table);
-        assert!((widths.iter().sum::<f64>() - PORTRAIT).abs() < 0.1);
+        let Setting { widths, size, .. } = setting(&table, Paper::A4);
+        assert!((widths.iter().sum::<f64>() - 481.0).abs() < 0.1);
         assert!(widths[1..].iter().all(|width| *width >= wide("1234.56") * size), "{widths:?}");
         assert!(widths[0] > widths[1]);
     }
@@ -210,7 +218,7 @@ mod tests {
             let row = |row: usize| cells.iter().map(|cells| cells[row].as_str().into()).collect();
             let rows = (0..3).map(row).collect();
             let table = Table { number: Number::default(), caption: String::new(), columns: heads, rows };
-            let Setting { size, widths, .. } = setting(&table);
+            let Setting { size, widths, .. } = setting(&table, Paper::A4);
             let room = |words: f64| words.max(2.0 * NARROW) * size + INSET;
             let longest = |column: &Vec<String>| column.iter().map(|cell| wide(cell)).fold(0.0, f64::max);
             let wraps = cells.iter().zip(&widths).any(|(cells, width)| room(longest(cells)) > *width + 0.1);
@@ -221,10 +229,19 @@ mod tests {
     }
 
     #[test]
+    fn a_table_is_as_wide_as_the_paper() {
+        let width = |columns, paper| setting(&table(columns, "1234.56"), paper).widths.iter().sum::<f64>();
+        for (columns, a4, letter) in [(4, 481.0, 498.0), (19, 728.0, 678.0)] {
+            assert!((width(columns, Paper::A4) - a4).abs() < 0.1);
+            assert!((width(columns, Paper::Letter) - letter).abs() < 0.1);
+        }
+    }
+
+    #[test]
     fn words_in_katakana_stay_whole_in_heads() {
         let mut table = table(10, "12");
         table.columns[1].head = "エンドポイント".to_owned();
-        let Setting { widths, size, .. } = setting(&table);
+        let Setting { widths, size, .. } = setting(&table, Paper::A4);
         assert!(widths[1] >= 7.0 * size, "{widths:?}");
         assert_eq!(longest_piece("送信側ドライバー名"), 5.0);
         assert_eq!(longest_piece("スピン待ち"), 5.0);
@@ -235,7 +252,7 @@ mod tests {
         let word = "a-name-of-a-file-".repeat(30);
         let mut table = table(8, "12");
         table.rows[0][1] = word.as_str().into();
-        let setting = setting(&table);
+        let setting = setting(&table, Paper::A4);
         let broken = setting.fitting(1, &format!("short {word}"));
         assert_eq!(broken.replace('\u{200b}', ""), format!("short {word}"));
         let pieces: Vec<&str> = broken.split(['\u{200b}', ' ']).collect();

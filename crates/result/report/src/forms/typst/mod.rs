@@ -9,7 +9,7 @@ mod tables;
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use model::{Comparison, NamedFile, Run, Typeset};
+use model::{Comparison, NamedFile, Run, Typeset, identity::Paper};
 
 use self::literal::{array, pieces, string};
 use super::colour;
@@ -50,10 +50,14 @@ fn typeset(page: &Page, date: &str, t: &Texts) -> Typeset {
     // For readers in a hurry.
     let (opening, sections) = page.blocks.split_at(page.on_cover.min(page.blocks.len()));
     let on_page = t.with("on-page", &[("page", &"#")]);
-    let mut sheets = Sheets { t, on_page, files: BTreeMap::new(), folded: vec![], depth: 0 };
+    let mut sheets = Sheets { t, paper: page.paper, on_page, files: BTreeMap::new(), folded: vec![], depth: 0 };
     let mut source = palette::dictionary() + LOOKS;
     let (title, lang, mark) = (string(&page.title), page.lang, optional(page.mark.as_deref().map(string)));
     let _ = writeln!(source, "#show: report.with({title}, \"{lang}\", {date}, {mark}, {})", string(&page.reference));
+    // The design is that of A4.
+    if page.paper == Paper::Letter {
+        source += "#set page(paper: \"us-letter\")\n";
+    }
     let (identity, approvals) = (pairs(&page.identity), pairs(&page.approvals));
     let issuer = sheets.issuer(page);
     let _ = writeln!(source, "#cover({title}, {issuer}, {identity}, {approvals})[\n{}]", sheets.all(opening));
@@ -72,6 +76,7 @@ fn pairs(rows: &[(String, String)]) -> String {
 /// Renders blocks, with the output so far.
 struct Sheets<'t> {
     t: &'t Texts,
+    paper: Paper,
     files: BTreeMap<String, Vec<u8>>,
     /// Where something is found, `#` standing for the number of the page, which Typst knows.
     on_page: String,
@@ -106,7 +111,7 @@ impl Sheets<'_> {
             Block::Note(words) => format!("#note({})", text(words)),
             Block::List(items) => format!("#list({})", items.iter().map(item).collect::<String>()),
             Block::Terms(terms) => format!("#terms({})", terms.iter().map(term).collect::<String>()),
-            Block::Table(table) => tables::table(table, self.t),
+            Block::Table(table) => tables::table(table, self.paper, self.t),
             Block::Facts { number, caption, rows } => tables::facts(*number, caption, rows, self.t),
             Block::Figure(figure) => self.figure(figure),
             Block::Command(command) => {

@@ -1,5 +1,7 @@
 //! Tables as Typst.
 
+use model::identity::Paper;
+
 use super::{
     columns::{self, Setting},
     list,
@@ -15,8 +17,8 @@ use crate::{
 /// Label and value, in sizes of type, of which two fit a line.
 const SHORT: f64 = 25.0;
 
-pub(super) fn table(table: &Table, t: &Texts) -> String {
-    let setting = columns::setting(table);
+pub(super) fn table(table: &Table, paper: Paper, t: &Texts) -> String {
+    let setting = columns::setting(table, paper);
     let Setting { size, landscape, widths } = &setting;
     let widths = array(widths.iter().map(|width| format!("{width:.1}fr")));
     let sides = array(table.columns.iter().map(|column| side(column).to_owned()));

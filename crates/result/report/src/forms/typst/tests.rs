@@ -12,6 +12,7 @@ fn page(blocks: Vec<Block>) -> Page {
         mark: Some("模擬環境".to_owned()),
         identity: vec![("顧客".to_owned(), "\"甲\\乙\"".to_owned())],
         approvals: vec![("承認".to_owned(), String::new())],
+        paper: Paper::A4,
         blocks,
         statement: "以上".to_owned(),
         reference: "run-1".to_owned(),
@@ -35,6 +36,15 @@ fn what_a_hurried_reader_wants_comes_on_the_cover() {
     assert!(cover.contains(r#"#note([#"before"])"#) && rest.contains(r#"#note([#"after"])"#), "{said}");
     assert!(cover.contains(r#"("報告書", "ja", none, "模擬環境", "run-1")"#), "{cover}");
     assert!(cover.contains(r#"#cover("報告書", none, (("顧客", "\"甲\\乙\""),), (("承認", ""),))["#), "{cover}");
+}
+
+#[test]
+fn another_paper_is_set_behind_the_design() {
+    let source = |paper| typeset(&Page { paper, ..page(vec![]) }, "none", Texts::of(Lang::Ja)).source;
+    let [a4, letter] = [Paper::A4, Paper::Letter].map(source);
+    let (head, cover) = letter.split_once("#set page(paper: \"us-letter\")\n").unwrap();
+    assert_eq!(format!("{head}{cover}"), a4);
+    assert!(head.contains("#show: report"), "{head}");
 }
 
 #[test]
