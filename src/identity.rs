@@ -60,7 +60,7 @@ fn set(identity: &mut Identity, key: &str, value: &str) -> Result<(), Words> {
 
 fn read_file(path: &Path) -> anyhow::Result<Identity> {
     let words = |why: String| Words(format!("{}: {why}", path.display()));
-    let text = paths::read_text(path, "such a file", paths::LONGEST).map_err(words)?;
+    let text = paths::read_text(path, "an identity file", paths::LONGEST).map_err(words)?;
     let mut identity = Identity::parse(&text).map_err(|error| words(error.to_string()))?;
     read_pictures(&mut identity, path.parent().unwrap_or(Path::new(""))).map_err(words)?;
     Ok(identity)

@@ -311,6 +311,8 @@ fn runs_of_transactions_are_compared_as_they_were() {
 #[test]
 fn runs_of_an_earlier_day_are_listed_and_compared_as_they_were() {
     let desk = Desk::new(EVERYTHING, "compared");
+    let empty = desk.folder.join("empty.toml");
+    fs::write(&empty, "").unwrap();
     let runs: BTreeMap<String, String> = desk.runs().into_iter().collect();
     let id = |name: &'static str| runs.get(name).map_or(name, String::as_str);
     let mut cases: BTreeMap<String, Vec<&str>> = BTreeMap::new();
@@ -339,7 +341,7 @@ fn runs_of_an_earlier_day_are_listed_and_compared_as_they_were() {
         "--references",
         "all",
         "--meta",
-        "/dev/null",
+        empty.to_str().unwrap(),
         "--title",
         "Other",
         "--format",
