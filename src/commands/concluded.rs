@@ -2,6 +2,7 @@
 
 use model::{Json, ReadEntry, Run};
 use store::{Drawn, Kept, RunSummary, Store, StoreError};
+use verdict::Chosen;
 
 use crate::references::References;
 
@@ -39,9 +40,12 @@ fn possible(conclusion: &str) -> Option<ReadEntry> {
 }
 
 fn conclude(run: &Run, references: &References) -> ReadEntry {
+    let assessment = verdict::assess(run, &references.known, &Chosen::None);
     ReadEntry {
         simulated: run.bed.simulated,
-        verdict: verdict::overall(&verdict::judge(run, &references.known), run.identity.as_ref()),
+        verdict: assessment.verdict,
+        health: assessment.card.map(|card| card.health),
+        grade: assessment.bufferbloat.iter().map(|it| it.grade).max(),
         wireproof: run.wireproof.clone(),
         configurations: verdict::figures(run),
     }
@@ -50,7 +54,9 @@ fn conclude(run: &Run, references: &References) -> ReadEntry {
 #[cfg(test)]
 mod tests {
     use model::{
-        IpVersion, Measured, Mtu, Nanos, PathResult, PathSpec, Plan, Trial, Verdict, fixture,
+        IpVersion, Measured, Mtu, Nanos, PathResult, PathSpec, Plan, Trial, Verdict,
+        card_health::Health,
+        fixture,
         trial::{Leg, Refusal},
     };
     use run::Archive;
@@ -82,6 +88,13 @@ mod tests {
 
     fn median(read: &ReadEntry) -> Option<f64> {
         read.configurations[0].figures[0].over_trials.median
+    }
+
+    #[test]
+    fn a_plan_for_cards_is_concluded_by_their_health() {
+        let plan = Plan::parse("name = \"t\"\npurpose = \"card\"\n[[path]]\n", &[]).unwrap();
+        let read = conclude(&fixture::run(plan), &built_in());
+        assert_eq!((read.verdict, read.health, read.grade), (None, Some(Health::Undecided), None));
     }
 
     #[test]

@@ -22,10 +22,13 @@ pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// In words; a run that cannot be read has none, and its name is enough to find out why.
+/// The verdict in words, or the answer that stands in its place. A run that cannot be read has none, and its name is enough to find out why.
 fn verdict_text(read: &Result<ReadEntry, StoreError>) -> String {
     let Ok(read) = read else { return "unreadable".to_owned() };
-    read.verdict.map_or_else(|| "–".to_owned(), |verdict| verdict.to_string())
+    let verdict = read.verdict.map(|verdict| verdict.to_string());
+    let health = || read.health.map(|health| health.to_string());
+    let grade = || read.grade.map(|grade| format!("grade {grade}"));
+    verdict.or_else(health).or_else(grade).unwrap_or_else(|| "–".to_owned())
 }
 
 const HEAD: [&str; 6] = ["run", "started", "plan", "bed", "trials", "verdict"];
@@ -106,6 +109,8 @@ pub(super) fn open(common: &Common) -> anyhow::Result<Store> {
 
 #[cfg(test)]
 mod tests {
+    use model::{Verdict, bufferbloat::Grade, card_health::Health};
+
     use super::*;
 
     fn of(plan: &str, bed: &str, trials: u32, verdict: &str) -> [String; 6] {
@@ -119,6 +124,18 @@ mod tests {
             partial: verdict == "–",
         };
         row(&run, verdict.to_owned(), &TimeZone::UTC)
+    }
+
+    #[test]
+    fn an_answer_to_the_plans_question_stands_in_place_of_a_verdict() {
+        let read = |verdict, health, grade| {
+            let (simulated, wireproof, configurations) = (true, String::new(), vec![]);
+            verdict_text(&Ok(ReadEntry { simulated, verdict, health, grade, wireproof, configurations }))
+        };
+        assert_eq!(read(None, None, None), "–");
+        assert_eq!(read(None, None, Some(Grade::B)), "grade B");
+        assert_eq!(read(None, Some(Health::NotFine), Some(Grade::B)), "not-fine");
+        assert_eq!(read(Some(Verdict::Pass), Some(Health::Fine), None), "PASS");
     }
 
     #[test]

@@ -4,6 +4,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    bufferbloat::Grade,
+    card_health::Health,
     comparison::{ConfigurationFigures, MetricFigures, TrialFigures},
     plausible::{Checked, at_most, each, finite, refuse, text},
     verdict::Verdict,
@@ -16,6 +18,10 @@ pub struct ReadEntry {
     pub simulated: bool,
     /// Verdict over all limits; null if the plan has none.
     pub verdict: Option<Verdict>,
+    /// Health of the cards; null where the plan does not ask for it.
+    pub health: Option<Health>,
+    /// Grade of the latency under load, of several the worst; null where none was measured.
+    pub grade: Option<Grade>,
     /// Version and build of the program.
     pub wireproof: String,
     /// Figures of each configuration over its trials.
@@ -64,7 +70,14 @@ mod tests {
         let figure = MetricFigures { figure: Metric::GoodputMean, unit: unit.to_owned(), over_trials };
         let configurations =
             vec![ConfigurationFigures { configuration: spec.to_string(), spec, figures: vec![figure] }];
-        ReadEntry { simulated: true, verdict: Some(Verdict::NotRun), wireproof: "0.1.0".to_owned(), configurations }
+        ReadEntry {
+            simulated: true,
+            verdict: Some(Verdict::NotRun),
+            health: Some(Health::Fine),
+            grade: Some(Grade::APlus),
+            wireproof: "0.1.0".to_owned(),
+            configurations,
+        }
     }
 
     #[test]
