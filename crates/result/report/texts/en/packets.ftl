@@ -16,6 +16,7 @@ col-forwarding-spread = Forwarding rate, range
 col-duplicated = Duplicated
 col-reordered = Reordered
 col-corrupt = Corrupt
+col-corrupt-of = Corrupt / checked
 col-refused = Not sent (ring full)
 col-send-cores = Sent on cores
 col-receive-cores = Received on cores

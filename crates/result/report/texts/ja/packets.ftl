@@ -14,6 +14,7 @@ col-forwarding-spread = 転送レートの範囲 (試行間)
 col-duplicated = 重複
 col-reordered = 順序逆転
 col-corrupt = 破損
+col-corrupt-of = 破損 / 検査数
 col-refused = 未送信 (リング満杯)
 col-send-cores = 送信コア
 col-receive-cores = 受信コア

@@ -33,7 +33,10 @@ pub(super) fn section(flows: &[FlowGroup<'_>], t: &Texts) -> Option<Block> {
         .figures(t.get("col-datagrams-lost"), |it| count(it.sum(Flow::lost)))
         .figures(t.get("col-loss"), |it| Text::strong(show::loss(it.loss(), it.is_lossless_loop(), t)))
         .figures(t.get("col-disorder"), |it| {
-            [arrived(it, |it| it.duplicated), arrived(it, |it| it.reordered), arrived(it, |it| it.corrupt)].join(" / ")
+            let compared = count(it.sum(|flow| flow.received.datagrams.as_ref()?.compared));
+            let [duplicated, reordered, corrupt] =
+                [arrived(it, |it| it.duplicated), arrived(it, |it| it.reordered), arrived(it, |it| it.corrupt)];
+            [duplicated, reordered, corrupt, compared].join(" / ")
         })
         .figures(t.get("col-overflowed"), |it| arrived(it, |it| it.overflowed))
         .table(t.with("datagrams-caption", &[("window", &or_none(window, grouped))]), udp.iter().copied());

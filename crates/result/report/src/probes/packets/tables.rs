@@ -86,7 +86,7 @@ fn senders(groups: &[PacketGroup<'_>], t: &Texts) -> Option<Block> {
     Some(Block::section(t.get("senders-heading"), vec![table]))
 }
 
-/// What became of the frames.
+/// Outcome of the frames.
 fn count_table(streams: &[StreamGroup<'_>], t: &Texts) -> Block {
     let window = streams.iter().map(|group| group.first().received.window).max();
     let sum = |it: &StreamGroup<'_>, count: fn(&PacketStream) -> u64| grouped(it.sum(count));
@@ -98,7 +98,10 @@ fn count_table(streams: &[StreamGroup<'_>], t: &Texts) -> Block {
         .figures(t.get("col-datagrams-lost"), |it| sum(it, PacketStream::lost))
         .figures(t.get("col-duplicated"), |it| sum(it, |stream| stream.received.duplicated))
         .figures(t.get("col-reordered"), |it| sum(it, |stream| stream.received.reordered))
-        .figures(t.get("col-corrupt"), |it| sum(it, |stream| stream.received.corrupt))
+        .figures(t.get("col-corrupt-of"), |it| {
+            let compared = it.streams.iter().map(|stream| stream.received.compared).sum::<Option<u64>>();
+            [sum(it, |stream| stream.received.corrupt), or_none(compared, grouped)].join(" / ")
+        })
         .figures(t.get("col-refused"), |it| sum(it, |stream| stream.sent.refused))
         .words(t.get("col-send-cores"), |it| list(it.first().sent.cpus.iter().copied()))
         .words(t.get("col-receive-cores"), |it| {
