@@ -46,7 +46,7 @@ fn main() {
     page::write("datagrams", &peers, &text);
 }
 
-/// What a receiver counted.
+/// Counts of a receiver.
 #[derive(Clone, Copy, Debug)]
 struct Datagrams {
     /// Payload, in Gbit/s.
@@ -65,7 +65,7 @@ fn our_datagrams(payload: u32, batch: &str) -> Datagrams {
     Datagrams { gbps: trial["goodput_bps"]["mean"].as_f64().unwrap() / 1e9, lost_percent: 100.0 * lost / sent }
 }
 
-/// What iperf3's receiver counts of its datagrams, flat out.
+/// Counts of iperf3's receiver for its datagrams, flat out.
 fn iperf3_datagrams(bed: &Bed, program: &str, payload: u32, more: &[&str]) -> Datagrams {
     let payload = payload.to_string();
     let document = bed.iperf3(program, &[&["-u", "-b", "0", "-l", &payload], more].concat());

@@ -179,7 +179,7 @@ fn transfer_s(under_library: bool, protocol: &str, amount: &str) -> f64 {
     took
 }
 
-/// What it costs to begin: a program that does nothing, under `wireproof bypass` in a namespace of its own with a bed's interface, and alone.
+/// Cost of beginning: a program that does nothing, under `wireproof bypass` in a namespace of its own with a bed's interface, and alone.
 fn start_up() -> String {
     let bed = Bed::up();
     let time = |way| {

@@ -68,7 +68,7 @@ fn main() {
     write(&peers, &rows, &costs);
 }
 
-/// Of those that are compared, the ones that this kernel has.
+/// Compared controls that this kernel has.
 fn available_congestion_controls() -> impl Iterator<Item = &'static str> {
     let known = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap();
     ["cubic", "bbr"].into_iter().filter(move |name| known.split_whitespace().any(|word| word == *name))

@@ -37,7 +37,7 @@ use sockperf::{Wait, sockperf_rtt_us, sockperf_server};
 /// A frame whose TCP payload is 64 bytes.
 const FRAME: u32 = 122;
 
-/// What is asked of nginx.
+/// Requests to nginx.
 #[derive(Clone, Copy)]
 struct Asked {
     connections: u16,

@@ -8,7 +8,7 @@ use model::{Assessment, Conclusion, Verdict, card_health::Health};
 
 use crate::output::say;
 
-/// What the exit status says.
+/// Meaning of the exit status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exit {
     /// Done, and every limit passed, or there is none.

@@ -3,7 +3,7 @@
 /// Less alike, and nobody would see why it is named.
 const ALIKE: f64 = 0.75;
 
-/// Those of the names that are much like this one, in order.
+/// Names that are much like this one, in order.
 pub(crate) fn alike<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
     names.iter().copied().filter(|name| strsim::jaro_winkler(wanted, name) >= ALIKE).collect()
 }

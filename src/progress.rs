@@ -1,4 +1,4 @@
-//! What a person sees while the program works: a bar with time left on a terminal, a line now and then elsewhere.
+//! Progress for a person: a bar with time left on a terminal, a line now and then elsewhere.
 
 use std::{
     io::{IsTerminal, stderr, stdout},

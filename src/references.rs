@@ -1,4 +1,4 @@
-//! What others measured: files that come with the program, and the user's own.
+//! References: files that come with the program, and the user's own.
 
 use std::{
     fs, io,
@@ -21,7 +21,7 @@ const BUILT_IN: [&str; 5] = [
 
 /// All references there are.
 pub(crate) struct References {
-    /// Those that can be used.
+    /// Usable ones.
     pub(crate) known: Vec<Reference>,
     /// The user's files that cannot, each with what to do.
     pub(crate) broken: Vec<Broken>,
@@ -30,7 +30,7 @@ pub(crate) struct References {
 /// A file that cannot be used.
 pub(crate) struct Broken {
     pub(crate) file: PathBuf,
-    /// What is wrong, where, and what to do.
+    /// The fault, its place, and the remedy.
     pub(crate) error: String,
 }
 
@@ -51,14 +51,14 @@ pub(crate) fn read_and_say(common: &Common) -> anyhow::Result<References> {
     Ok(references)
 }
 
-/// Those that come with the program.
+/// References that come with the program.
 pub(crate) fn built_in() -> References {
     // A test reads each of them.
     let known = BUILT_IN.iter().filter_map(|toml| Reference::parse(toml).ok()).collect();
     References { known, broken: vec![] }
 }
 
-/// Those of the program and those of a folder.
+/// References of the program and of a folder.
 pub(crate) fn read_from(folder: &Path) -> References {
     let mut references = built_in();
     let files = match files(folder) {

@@ -17,9 +17,23 @@ use self::modules::{Module, Modules};
 const FLOORS: [&str; 5] = ["base", "machine", "measure", "control", "result"];
 /// Rooms that talk to the kernel or to another language.
 const UNSAFE_ROOMS: [&str; 6] = ["kernel", "xdp", "grant", "stack", "adoption", "preload"];
-/// What makes code depend on more than its arguments.
+/// Paths that make code depend on more than its arguments.
 const IMPURE_CRATES: [&str; 6] = ["libc", "netlink-sys", "rusqlite", "rustix", "socket2", "tempfile"];
 const IMPURE_CALLS: [&str; 4] = ["std::fs", "std::process", "Instant::now", "SystemTime::now"];
+/// Words that begin a comment in place of its noun.
+const NO_NOUNS: [&str; 11] = [
+    "What ",
+    "Whatever ",
+    "Who ",
+    "Whoever ",
+    "Whose ",
+    "Which ",
+    "Of ",
+    "Those ",
+    "That of ",
+    "By what ",
+    "By which ",
+];
 
 /// Production files outside of a probe's own that name it; the numbers only go down.
 const NAME_PACKETS: usize = 22;
@@ -123,6 +137,23 @@ fn unsafe_stays_in_the_rooms_meant_for_it() {
             assert!(!text.contains(concat!("(unsafe", "_code")), "{} lifts the ban on unsafe code", file.display());
         }
     }
+}
+
+#[test]
+fn comments_begin_with_their_noun() {
+    let folders = ["crates", "src", "tests", "benches", "fuzz"].map(|folder| root().join(folder));
+    let mut riddles = Vec::new();
+    for (file, text) in folders.iter().flat_map(|folder| sources(folder)) {
+        let mut goes_on = false;
+        for (number, line) in (1..).zip(text.lines()) {
+            let comment = ["//! ", "/// ", "// "].iter().find_map(|mark| line.trim_start().strip_prefix(mark));
+            let begins =
+                comment.filter(|_| !goes_on).is_some_and(|text| NO_NOUNS.iter().any(|it| text.starts_with(it)));
+            riddles.extend(begins.then(|| format!("{}:{number}: {}", file.display(), line.trim())));
+            goes_on = comment.is_some();
+        }
+    }
+    assert!(riddles.is_empty(), "comments begin with a noun:\n{}", riddles.join("\n"));
 }
 
 #[test]

@@ -5,7 +5,7 @@
 //! report as Markdown, CSV and JSON, and of longer forms a digest of each part; those of [`WHOLE`] runs are there whole. The program alone is
 //! asked, so that this test outlives how it is built.
 //!
-//! What changes on purpose is accepted by `WIREPROOF_ACCEPT=1 cargo test --test golden`, and the commit says what changed and why.
+//! A change on purpose is accepted by `WIREPROOF_ACCEPT=1 cargo test --test golden`, and the commit says what changed and why.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -31,7 +31,7 @@ const TRANSACTIONS: &str = "transactions";
 
 const LANGUAGES: [&str; 2] = ["en", "ja"];
 
-/// What stands in documents for the folder that they were made in.
+/// Placeholder in documents for the folder that they were made in.
 const HERE: &str = "HERE";
 
 /// A copy of a store, and the program beside one that gives the source of a PDF back as it is.
@@ -41,7 +41,7 @@ struct Desk {
     folder: PathBuf,
 }
 
-/// What is said of one thing: parts with their names, in order.
+/// Output about one thing: parts with their names, in order.
 #[derive(Default)]
 struct Said(Vec<(String, String)>);
 
@@ -62,7 +62,7 @@ impl Desk {
         Self { store, folder }
     }
 
-    /// What it prints, with its exit status and what it complains of.
+    /// Output of a command, with its exit status and its errors.
     fn run(&self, words: &[&str]) -> String {
         self.run_in("UTC", words)
     }
@@ -70,7 +70,7 @@ impl Desk {
     /// The same for a user in this time zone.
     fn run_in(&self, zone: &str, words: &[&str]) -> String {
         let mut command = Command::new(self.folder.join("wireproof"));
-        // Of the environment nothing but what no document may depend on.
+        // The only parts of the environment are those that no document may depend on.
         command.env_clear().envs([("LANG", "C.UTF-8"), ("TZ", zone), ("HOME", "/nowhere"), ("PATH", "/usr/bin:/bin")]);
         command.args(["--store", self.folder.join("runs.db").to_str().unwrap(), "--quiet"]).args(words);
         let done = command.stdin(Stdio::null()).output().unwrap();
@@ -213,7 +213,7 @@ impl Said {
 
 /// Holds tables and figures to numbers in order, those of the annex in theirs; how many there are.
 fn check_numbers(document: &str) -> usize {
-    // What the three forms have before a number.
+    // Words of the three forms before a number.
     let marks = ["class=\"number\">", "\n**", "#tabular(\"", "#facts(\"", "#drawing(\""];
     let ends = |mark: &'static str| document.match_indices(mark).map(|(at, mark)| at + mark.len());
     let mut places: Vec<usize> = marks.into_iter().flat_map(ends).collect();

@@ -1,4 +1,4 @@
-//! What we build and write is what Wireshark reads: lengths and checksums of frames, and captures.
+//! Frames and captures of ours are read by Wireshark: lengths and checksums of frames, and captures.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -60,7 +60,7 @@ fn control() -> Vec<Vec<u8>> {
     [of(IpVersion::V4), of(IpVersion::V6)].concat()
 }
 
-/// What tshark says of each frame of a capture: fields, one line a frame.
+/// Fields that tshark tells of each frame of a capture, one line a frame.
 fn tshark(file: &Path, fields: &[&str]) -> Vec<Vec<String>> {
     let mut command = Command::new("tshark");
     command.args(["-n", "-r"]).arg(file).args(["-T", "fields", "-E", "separator=|", "-E", "occurrence=f"]);

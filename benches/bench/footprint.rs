@@ -1,4 +1,4 @@
-//! What wireproof itself costs: time to start, to verify, to report, and memory of controller and agents together.
+//! Cost of wireproof itself: time to start, to verify, to report, and memory of controller and agents together.
 
 #![allow(dead_code, reason = "each benchmark takes a part of it")]
 

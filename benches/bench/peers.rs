@@ -27,7 +27,7 @@ impl Bed {
         Self
     }
 
-    /// What iperf3 says of a run of its own.
+    /// Output of a run of iperf3.
     pub(crate) fn iperf3(&self, program: &str, more: &[&str]) -> Value {
         let mut server = pinned_in("b", "1");
         let mut server = Server(server.args([program, "-s", "-1"]).stdout(Stdio::null()).spawn().unwrap());
@@ -53,7 +53,7 @@ impl Drop for Server {
     }
 }
 
-/// What wireproof says of a run of its own.
+/// Output of a run of wireproof.
 pub(crate) fn ours(args: &[&str]) -> Value {
     let store = std::env::temp_dir().join(format!("wireproof-bench-{}", std::process::id()));
     let mut command = Command::new(WIREPROOF);
@@ -70,7 +70,7 @@ pub(crate) fn pinned_in(end: &str, cpu: &str) -> Command {
     command
 }
 
-/// What a command prints; one that fails ends the benchmark.
+/// Output of a command; one that fails ends the benchmark.
 pub(crate) fn output(command: &mut Command) -> String {
     let output = command.stderr(Stdio::piped()).output().unwrap();
     assert!(

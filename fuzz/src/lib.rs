@@ -1,4 +1,4 @@
-//! What is asked of our readers for any input at all. `./x fuzz` looks for inputs that break it; `tests/corpus.rs` asks it of all
+//! Properties of our readers for any input at all. `./x fuzz` looks for inputs that break them; `tests/corpus.rs` checks them for all
 //! that are kept in `fuzz/corpus`.
 
 use datagram::{Binding, Departing, Input, SocketId, Sums, Versions, Way};
@@ -122,7 +122,7 @@ pub fn datagram(input: &[u8]) {
     assert_eq!(datagram::read(&frame[..length], Sums::Whole), Ok(arrived));
 }
 
-/// What a peer says over HTTP: a head is whole at its end and not before, whatever follows, and has an end.
+/// Properties of HTTP from a peer: a head is whole at its end and not before, whatever follows, and has an end.
 pub fn http(input: &[u8]) {
     let is_long = input.len() >= http::LONGEST_HEAD;
     match http::request(input) {

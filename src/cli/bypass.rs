@@ -1,4 +1,4 @@
-//! What `wireproof bypass` understands.
+//! Options of `wireproof bypass`.
 
 use std::ffi::OsString;
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 use model::{Percent, RunId};
 
-/// What to compare.
+/// Runs to compare.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Compared {
     /// Runs: a name, its beginning, "last", "baseline" or "baseline:NAME". The others are compared with the first; a
@@ -44,7 +44,7 @@ impl ComparedFormat {
     }
 }
 
-/// What to do with baselines.
+/// Uses of baselines.
 #[derive(Clone, Debug, Subcommand)]
 pub(crate) enum BaselineAction {
     /// Make a run the baseline of its plan and bed.

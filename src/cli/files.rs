@@ -25,7 +25,7 @@ pub(crate) struct ReportFiles {
 }
 
 impl ReportFiles {
-    /// What to compare with, ordinary where nothing was said.
+    /// Runs to compare with, ordinary where nothing was said.
     pub(crate) fn chosen(&self) -> Chosen {
         self.references.clone().unwrap_or_default()
     }

@@ -58,7 +58,7 @@ pub(crate) struct Measure {
     pub(crate) set: Vec<String>,
 }
 
-/// Which ports of the machine may be taken.
+/// Ports of the machine that may be taken.
 #[derive(Clone, Copy, Debug, Args)]
 pub(crate) struct TakePorts {
     /// With --bed ports:…: take ports that have addresses or routes; all is put back afterwards.

@@ -1,4 +1,4 @@
-//! What else can be done with packets than measuring between the ends of a bed.
+//! Uses of packets other than measuring between the ends of a bed.
 
 use std::{net::IpAddr, path::PathBuf};
 
@@ -20,7 +20,7 @@ pub(crate) enum PacketsAction {
     Capture(CaptureOptions),
 }
 
-/// What to capture.
+/// Selection of frames to capture.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct CaptureOptions {
     /// The interface; of a bed that stands after "wireproof bed exec NAME b -- wireproof packets capture lab-b …".
@@ -35,7 +35,7 @@ pub(crate) struct CaptureOptions {
     /// End by itself after this time.
     #[arg(long, value_name = "TIME", value_parser = super::watch::parse_duration)]
     pub(crate) time: Option<Nanos>,
-    /// Which frames: stream (numbered by wireproof), stream NUMBER, udp, tcp, icmp, arp, port NUMBER, host ADDRESS, vlan NUMBER; of
+    /// Frames: stream (numbered by wireproof), stream NUMBER, udp, tcp, icmp, arp, port NUMBER, host ADDRESS, vlan NUMBER; of
     /// several, like "udp port 53", all have to hold. All frames without it.
     #[arg(long, value_name = "WORDS")]
     pub(crate) filter: Option<Filter>,
@@ -85,7 +85,7 @@ pub(crate) struct SendOptions {
     pub(crate) i_know_this_is_my_uplink: bool,
 }
 
-/// What to listen for.
+/// Stream to listen for.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ReceiveOptions {
     /// The interface; its driver has to have native XDP, as those of veth and of most cards.

@@ -7,7 +7,7 @@ use model::RunId;
 
 use super::{Identify, ReportFiles};
 
-/// What to write again, and how; or what to check.
+/// Document to write again or to check.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ReportOptions {
     /// A run, the beginning of its name, or "last".

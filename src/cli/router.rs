@@ -1,8 +1,8 @@
-//! What `wireproof router` understands.
+//! Options of `wireproof router`.
 
 use clap::{Args, Subcommand, builder::NonEmptyStringValueParser};
 
-/// What to do with the router of this network namespace.
+/// Uses of the router of this network namespace.
 #[derive(Debug, Subcommand)]
 pub(crate) enum RouterAction {
     /// Forward IPv4 and IPv6 between interfaces by XDP, as the kernel's routes and neighbours say. Everything else goes to the

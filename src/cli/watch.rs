@@ -3,7 +3,7 @@
 use clap::Args;
 use model::Nanos;
 
-/// What to watch, how often, and for how long.
+/// Interfaces to watch, interval, and time.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct WatchOptions {
     /// Interfaces; all but loopback where none is named.

@@ -44,7 +44,7 @@ impl Module {
 }
 
 impl Modules {
-    /// Of the crate whose root is this file.
+    /// Modules of the crate whose root is this file.
     pub(crate) fn of(root: &Path) -> Self {
         let mut modules = Self(BTreeMap::new());
         let folder = root.parent().expect("a file is in a folder");
@@ -160,7 +160,7 @@ impl Reader {
         self.module.imports.push((name, means));
     }
 
-    /// What is written in a macro's call is not parsed: what looks like a path is taken for one.
+    /// Macro calls are not parsed: what looks like a path is taken for one.
     fn tokens(&mut self, tokens: TokenStream) {
         let mut path: Vec<String> = Vec::new();
         let mut colons = 0;

@@ -16,7 +16,7 @@ use crate::{
     waiting::within,
 };
 
-/// Of each of two stories, which run in parallel.
+/// Times of each of two stories, which run in parallel.
 const KILLS: u32 = 50;
 
 /// More trials than a run completes before the kill; with a killed machine agent, it goes on to its end.
@@ -185,7 +185,7 @@ fn stored(desk: &Desk) -> u64 {
     desk.runs().iter().map(|run| run["trials"].as_u64().unwrap()).sum()
 }
 
-/// Of a process, by its command line.
+/// Process identity, by its command line.
 fn role(pid: u32) -> &'static str {
     let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
     let words = String::from_utf8_lossy(&words);

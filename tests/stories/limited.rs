@@ -77,7 +77,7 @@ fn a_slow_way_back_for_acknowledgements_is_named() {
     });
 }
 
-/// What the connections use is set, so that labs of all machines compare; a plan can ask for the host's own.
+/// Congestion control is set, so that labs of all machines compare; a plan can ask for the host's own.
 #[test]
 fn a_lab_has_a_congestion_control_of_its_own() {
     let desk = Desk::new();
@@ -309,7 +309,7 @@ fn planted_loss_duplication_and_reordering_are_counted_to_the_packet() {
         let (flow, sent) = counted(&|| bad.tc("duplicate", EVERY), &|| bad.remove_tc());
         assert_eq!(number(&flow, "duplicated"), sent / EVERY, "of {sent}");
 
-        // Of two consecutive datagrams on a slow path, the second falls behind later ones.
+        // The second of two consecutive datagrams on a slow path falls behind later ones.
         bad.at("a", "tc qdisc add dev lab-a root handle 1: htb default 10");
         bad.at("a", "tc class add dev lab-a parent 1: classid 1:10 htb rate 90gbit quantum 60000");
         bad.at("a", "tc class add dev lab-a parent 1: classid 1:20 htb rate 8kbit burst 20 quantum 1500");

@@ -30,7 +30,7 @@ pub(crate) struct GoodputOptions {
     /// Network stacks at both ends, one after the other: kernel, bypass (UDP, past the kernel by AF_XDP).
     #[arg(long, value_delimiter = ',', value_name = "STACKS")]
     stack: Vec<Stack>,
-    /// Which way the data goes: forward (client to server), reverse or both.
+    /// Direction of the data: forward (client to server), reverse or both.
     #[arg(long)]
     direction: Option<Direction>,
     /// Size of each socket's send and receive buffer, like "4 MiB".

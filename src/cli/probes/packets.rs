@@ -25,13 +25,13 @@ pub(super) const KNOWN: Known = Known {
     refused: &["count", "streams", "histogram"],
 };
 
-/// What packets to send, and how fast.
+/// Packets to send, and their rate.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PacketsOptions {
     /// 4 or 6.
     #[arg(long)]
     ip: Option<IpVersion>,
-    /// Which way the packets go: forward (sender to receiver), reverse or both.
+    /// Direction of the packets: forward (sender to receiver), reverse or both.
     #[arg(long)]
     direction: Option<Direction>,
     /// Load offered each way: "1 Mpps", "5 Gbit/s L1", "10 %" of the line, with "poisson" or "burst 32" behind it; several

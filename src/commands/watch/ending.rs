@@ -1,4 +1,4 @@
-//! What ends watching.
+//! Ends of watching.
 
 use std::{sync::mpsc::Sender, thread};
 

@@ -20,7 +20,7 @@ pub(super) struct Eyes {
 enum Places {
     /// The caller's namespace, and the namespaces of all beds.
     All,
-    /// Those of one bed.
+    /// Interfaces of one bed.
     Bed(String),
     /// These.
     Named(Vec<String>),

@@ -19,7 +19,7 @@ use crate::{
     zone,
 };
 
-/// What shows it.
+/// The output that shows it.
 pub(super) struct Show {
     form: Form,
     watch: Arc<Mutex<Watch>>,

@@ -26,7 +26,7 @@ pub(super) struct Terminal {
     drawing: JoinHandle<io::Result<()>>,
 }
 
-/// What changes the screen.
+/// Events that change the screen.
 enum News {
     /// New readings, with the failures among them.
     Read(Vec<String>),

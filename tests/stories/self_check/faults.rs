@@ -37,7 +37,7 @@ fn sender() -> Vec<Fault> {
     ]
 }
 
-/// What a cable, switch or router does.
+/// Faults of a cable, switch or router.
 fn path() -> Vec<Fault> {
     vec![
         fault("every 10,000th datagram lost", UDP).xdp("lose", 10_000).named(&["lost"]).not_named(&["socket", "qdisc"]),

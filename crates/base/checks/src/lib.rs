@@ -36,7 +36,7 @@ pub struct Machine {
     pub cores: usize,
     /// Whether its kernel has IPv6.
     pub ipv6: bool,
-    /// What reading the clock takes, in nanoseconds.
+    /// Time that one reading of the clock takes, in nanoseconds.
     pub clock_cost: f64,
 }
 

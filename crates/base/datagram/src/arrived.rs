@@ -21,7 +21,7 @@ pub struct Arrived<'a> {
     pub ttl: u8,
     /// Type of service, or traffic class: DSCP and ECN.
     pub traffic_class: u8,
-    /// What it carries.
+    /// Its payload.
     pub payload: &'a [u8],
 }
 
@@ -36,10 +36,10 @@ pub enum Refusal {
     Checksum,
 }
 
-/// Which checksums of UDP hold.
+/// Checksums of UDP that hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sums {
-    /// Those of the whole datagram.
+    /// Checksums of the whole datagram.
     Whole,
     /// Also those of the pseudo header alone: what a virtual interface hands over of a datagram that never leaves the machine
     /// (`CHECKSUM_PARTIAL` of Linux), whose checksum a card was to complete.
@@ -139,7 +139,7 @@ mod tests {
         super::read(frame, Sums::Whole)
     }
 
-    /// What another library makes of it.
+    /// The reading of another library.
     fn built(v4: bool, ports: (u16, u16), payload: &[u8]) -> Vec<u8> {
         let builder = PacketBuilder::ethernet2([2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]);
         let builder = match v4 {

@@ -1,4 +1,4 @@
-//! Which socket a datagram is for, by the rules of the kernel's own lookup (`compute_score` and `udp4_lib_lookup2` of net/ipv4/udp.c, and the same
+//! Lookup of the socket that a datagram is for, by the rules of the kernel's own (`compute_score` and `udp4_lib_lookup2` of net/ipv4/udp.c, and the same
 //! of IPv6), which no manual tells.
 
 use std::{
@@ -11,7 +11,7 @@ use std::{
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SocketId(pub u32);
 
-/// What a socket is bound and connected to.
+/// Addresses that a socket is bound and connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Binding {
     /// Its own address; `None` is any.
@@ -42,7 +42,7 @@ pub enum Versions {
 /// All sockets and what they are bound to.
 #[derive(Debug, Default)]
 pub struct Bindings {
-    /// Of each port in the order of the kernel's own chain, in which the first one of those that fit alike is taken.
+    /// Sockets of each port in the order of the kernel's own chain, in which the first one of those that fit alike is taken.
     ports: HashMap<u16, Vec<(SocketId, Binding)>>,
     bound: HashMap<SocketId, u16>,
     hasher: RandomState,
@@ -70,7 +70,7 @@ impl Bindings {
         }
     }
 
-    /// Those of a port, in this order.
+    /// Sockets of a port, in this order.
     pub fn of_port(&self, port: u16) -> &[(SocketId, Binding)] {
         self.ports.get(&port).map_or(&[], Vec::as_slice)
     }
@@ -331,7 +331,7 @@ mod tests {
         assert_eq!(heard(&of(&[shares, shares, alone]), "198.18.0.2:53"), [0, 0, 1000]);
         let [none, first, second] = heard(&of(&[alone, shares, shares]), "198.18.0.2:53");
         assert!(none == 0 && first > 300 && second > 300, "{first} {second}");
-        // Of IPv6 those that share are behind.
+        // Sockets of IPv6 that share are behind.
         let v6 = |binding| Binding { versions: Versions::V6, ..binding };
         assert_eq!(heard(&of(&[alone, shares, shares].map(v6)), "[2001:2::2]:53"), [1000, 0, 0]);
         // One that is connected is none of a group.

@@ -32,9 +32,9 @@ pub struct Departing {
     pub ttl: u8,
     /// Type of service, or traffic class: DSCP and ECN.
     pub traffic_class: u8,
-    /// Of IPv4, where routers may cut it into fragments, which are put together by it.
+    /// Identification for IPv4, where routers may cut it into fragments, which are put together by it.
     pub identification: Option<u16>,
-    /// Of IPv6: [`flow_label`], or 0 for none.
+    /// For IPv6: [`flow_label`], or 0 for none.
     pub flow_label: u32,
 }
 
@@ -214,7 +214,7 @@ mod tests {
         };
         let labels: std::collections::HashSet<u32> = (0..1000).map(|port| label((port, 7))).collect();
         assert!(labels.len() > 990 && labels.iter().all(|label| (1..1 << 20).contains(label)), "{}", labels.len());
-        // Whatever of it a router looks at spreads.
+        // Each part that a router looks at spreads.
         let low: std::collections::HashSet<u32> = labels.iter().map(|label| label & 15).collect();
         let high: std::collections::HashSet<u32> = labels.iter().map(|label| label >> 16).collect();
         assert_eq!([low.len(), high.len()], [16, 16]);

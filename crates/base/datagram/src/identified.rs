@@ -8,7 +8,7 @@ use std::{
 /// Counters, which pairs of addresses share by chance.
 const COUNTERS: usize = 1024;
 
-/// What tells the fragments of one packet from those of another between the same two addresses (RFC 6864, section 4.3). Each pair begins somewhere
+/// Distinction of the fragments of one packet from those of another between the same two addresses (RFC 6864, section 4.3). Each pair begins somewhere
 /// else, so that who sees those of one does not know those of another, for which fragments could be forged.
 #[derive(Debug)]
 pub struct Identifications {

@@ -1,4 +1,4 @@
-//! What becomes of a frame that came past the kernel: which socket its datagram is for.
+//! Outcome of a frame that came past the kernel: the socket that its datagram is for.
 
 use std::net::SocketAddr;
 
@@ -31,7 +31,7 @@ impl Input {
         self.bindings.order(port, place);
     }
 
-    /// Those of a port, in this order.
+    /// Sockets of a port, in this order.
     pub fn of_port(&self, port: u16) -> &[(SocketId, Binding)] {
         self.bindings.of_port(port)
     }

@@ -33,12 +33,12 @@ use crate::{
     variation::Variation,
 };
 
-/// What a stream that names no addresses of its own takes from the port and the path.
+/// Addresses from the port and the path, for a stream that names none of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The port's own.
     pub source_mac: Mac,
-    /// Of the other end, or of the router towards it.
+    /// Address of the other end, or of the router towards it.
     pub next_hop_mac: Mac,
     /// The port's own.
     pub source: IpAddr,
@@ -65,9 +65,9 @@ pub struct Compiled {
     pub bytes: Vec<u8>,
     /// The different sizes, in the order in which they first come.
     pub sizes: Vec<Size>,
-    /// Which of `sizes` each frame has, until they begin again.
+    /// Index in `sizes` for each frame, until they begin again.
     pub cycle: Vec<u16>,
-    /// What differs with the flow.
+    /// Fields that differ with the flow.
     pub variations: Vec<Variation>,
     /// Frames that are sent as they were captured, instead: without a tag, and so without a number. Of all else, sizes alone are then
     /// meant.
@@ -104,9 +104,9 @@ pub struct Size {
     pub length: usize,
     /// Bytes of the tag: [`crate::tag::WHOLE`] or [`crate::tag::SHORT`].
     pub tag: usize,
-    /// What the IP header says of the length.
+    /// Length field of the IP header.
     pub ip_length: u16,
-    /// What the UDP header says of the length.
+    /// Length field of the UDP header.
     pub udp_length: u16,
     /// Sum of the IPv4 header, varied fields as zeros; 0 for IPv6.
     pub ip_sum: u16,
@@ -125,7 +125,7 @@ pub enum CompileError {
     Size {
         /// The stream.
         name: String,
-        /// Which size, and what is possible.
+        /// The size's index, and the possible range.
         why: FrameSizeError,
     },
     /// The path has no address of the stream's IP version.

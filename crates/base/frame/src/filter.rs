@@ -1,4 +1,4 @@
-//! Which frames are chosen: words such as `udp port 53`, all of which have to hold.
+//! Choice of frames: words such as `udp port 53`, all of which have to hold.
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
@@ -9,7 +9,7 @@ use crate::tag::Tag;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter(Vec<Term>);
 
-/// What a frame has to be, or has to carry.
+/// A property of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Term {
     /// Tagged by a sender of ours; a number is that of its sequence.

@@ -52,7 +52,7 @@ pub fn ethernet(frame: &mut Vec<u8>, destination: Mac, source: Mac, vlans: &[Vla
     frame.extend(ether_type.to_be_bytes());
 }
 
-/// What IPv4 and IPv6 headers have in common.
+/// Fields that IPv4 and IPv6 headers have in common.
 #[derive(Clone, Copy, Debug)]
 pub struct Ip {
     /// Where from.
@@ -94,7 +94,7 @@ fn extend_address(frame: &mut Vec<u8>, address: IpAddr) {
     }
 }
 
-/// What an IP header adds to the checksum of UDP, TCP and ICMPv6 (the pseudo header), but for the length.
+/// Sum that an IP header adds to the checksum of UDP, TCP and ICMPv6 (the pseudo header), but for the length.
 pub fn pseudo_sum(header: &[u8]) -> u32 {
     let (addresses, protocol) =
         if header.len() == IPV6_HEADER { (&header[8..], header[6]) } else { (&header[12..], header[9]) };

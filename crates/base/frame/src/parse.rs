@@ -19,11 +19,11 @@ pub struct Packet<'a> {
     pub source: Mac,
     /// VLAN tags, the outer one first; not more than [`model::stream::MOST_VLANS`].
     pub vlans: Vec<Vlan>,
-    /// What it carries.
+    /// Its payload.
     pub network: Network<'a>,
 }
 
-/// What an Ethernet frame carries.
+/// Payload of an Ethernet frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Network<'a> {
     /// Address resolution.
@@ -64,11 +64,11 @@ pub struct Ip<'a> {
     pub protocol: u8,
     /// Whether the header's checksum is right; IPv6 has none.
     pub checksum_holds: bool,
-    /// What it carries.
+    /// Its payload.
     pub transport: Transport<'a>,
 }
 
-/// What an IP packet carries.
+/// Payload of an IP packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Transport<'a> {
     /// UDP or TCP.
@@ -88,7 +88,7 @@ pub struct Ports<'a> {
     pub source: u16,
     /// Where to.
     pub destination: u16,
-    /// What it carries.
+    /// Its payload.
     pub payload: &'a [u8],
     /// Whether the checksum is right; a UDP datagram over IPv4 may have none.
     pub checksum_holds: bool,
@@ -101,7 +101,7 @@ pub struct Icmp<'a> {
     pub kind: u8,
     /// Code.
     pub code: u8,
-    /// What follows the checksum.
+    /// Bytes after the checksum.
     pub body: &'a [u8],
     /// Whether the checksum is right.
     pub checksum_holds: bool,

@@ -1,4 +1,4 @@
-//! What a receiver makes of a frame.
+//! A receiver's reading of a frame.
 
 use model::IpVersion;
 

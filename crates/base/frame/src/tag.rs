@@ -23,10 +23,10 @@ pub const WHOLE: usize = 18;
 /// Bytes of the short form.
 pub const SHORT: usize = 10;
 
-/// What a tag says.
+/// Content of a tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tag {
-    /// Which numbered sequence.
+    /// Its numbered sequence.
     pub stream: u16,
     /// Number within it, from 0; 48 bits.
     pub sequence: u64,

@@ -36,7 +36,7 @@ pub enum Sequence {
     },
     /// `first + (hash(position) × span) >> 32`, with [`hash`].
     Hash {
-        /// What positions are mixed with.
+        /// Constant that positions are mixed with.
         seed: u32,
         /// The least value.
         first: u32,
@@ -83,7 +83,7 @@ pub(crate) struct Wheels {
     flows: u32,
     divisor: u64,
     seed: u32,
-    /// What was collected.
+    /// Collected bytes.
     pub(crate) variations: Vec<Variation>,
 }
 

@@ -15,7 +15,7 @@ const MOST_HEADERS: usize = 64;
 pub struct Request<'a> {
     /// Bytes of the head.
     pub length: usize,
-    /// What is asked for.
+    /// The requested resource.
     pub path: &'a str,
     /// Whether the connection ends after the response.
     pub closes: bool,
@@ -88,7 +88,7 @@ fn part<T>(bytes: &[u8]) -> Result<Option<T>, HeadError> {
     if bytes.len() >= LONGEST_HEAD { Err(HeadError::Long) } else { Ok(None) }
 }
 
-/// What the header lines say.
+/// Meaning of the header lines.
 struct Lines {
     length: Option<u64>,
     closes: bool,

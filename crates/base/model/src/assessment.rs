@@ -18,7 +18,7 @@ pub struct Assessment {
     pub outcomes: Vec<LimitOutcome>,
     /// The worst verdict of the limits and of the items verified by a person; `None` without any.
     pub verdict: Option<Verdict>,
-    /// What a reader has to know first.
+    /// Facts that a reader has to know first.
     pub page_one: PageOne,
     /// The run beside each chosen reference; `None` where no comparison is wanted.
     pub comparisons: Option<Vec<ReferenceComparison>>,
@@ -38,7 +38,7 @@ pub struct Assessment {
     pub losses: Vec<(ProbeSpec, Vec<LossAt>)>,
 }
 
-/// What a reader has to know first: one page of any document.
+/// Facts that a reader has to know first: one page of any document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageOne {
     /// How many criteria have each verdict.
@@ -47,9 +47,9 @@ pub struct PageOne {
     pub undecided: Vec<(Undecided, usize)>,
     /// Three to five figures, where there are as many.
     pub key_figures: Vec<KeyFigure>,
-    /// Of all doubts the one that puts most of the run in question.
+    /// The doubt that puts most of the run in question.
     pub worst_doubt: Option<Doubt>,
-    /// What limited most configurations; `None` where nothing was measured that has a limit.
+    /// Limit of most configurations; `None` where nothing was measured that has a limit.
     pub main_limit: Option<MainLimit>,
 }
 
@@ -74,7 +74,7 @@ impl Tally {
 /// One of the figures that say most of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum KeyFigure {
-    /// That of a limit: its place among the outcomes.
+    /// Place of a limit among the outcomes.
     Judged(usize),
     /// One that no limit speaks of.
     Free(FreeFigure),
@@ -95,7 +95,7 @@ pub struct FreeFigure {
     pub interval: Option<Interval>,
 }
 
-/// What limited most configurations of a run.
+/// Limit of most configurations of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MainLimit {
     /// The place; [`Place::NotKnown`] where none is known of any, and [`Place::IntendedLoad`] where nothing else limited.
@@ -111,7 +111,7 @@ pub struct MainLimit {
 /// The conclusions of one trial.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TrialAssessment {
-    /// What limited the figure; of several flows, what limited the slowest.
+    /// Limit of the figure; of several flows, of the slowest.
     pub limited_by: Option<LimitedBy>,
     /// Where packets were lost.
     pub losses: Vec<LossAt>,
@@ -130,7 +130,7 @@ pub struct FlowAssessment {
     pub from: String,
     /// The endpoint that received.
     pub to: String,
-    /// What limited this flow; `None` where only the trial as a whole is judged.
+    /// Limit of this flow; `None` where only the trial as a whole is judged.
     pub limited_by: Option<LimitedBy>,
     /// The most that the link carries of such packets, one way; `None` where its rate is not known, as on a simulated bed.
     pub line_rate: Option<LineRate>,

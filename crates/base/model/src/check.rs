@@ -79,7 +79,7 @@ pub enum Subject {
     Interface,
     /// A bed made to see whether that works.
     LabBed,
-    /// Which ports are cabled together.
+    /// Ports that are cabled together.
     Cabling,
     /// A way of sending packets.
     Engine,
@@ -129,7 +129,7 @@ pub enum Finding {
     Clock {
         /// Where it takes the time from.
         source: String,
-        /// What reading it takes, in nanoseconds.
+        /// Time that one reading takes, in nanoseconds.
         cost: f64,
     },
     /// It cannot be read.

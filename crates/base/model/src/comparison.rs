@@ -47,7 +47,7 @@ pub struct ComparedRun {
 pub struct RunComparison {
     /// The run.
     pub run: ComparedRun,
-    /// What differs between the runs beside the figures, in words: program, plan, bed, machines.
+    /// Differences between the runs beside the figures, in words: program, plan, bed, machines.
     pub changed: Vec<String>,
     /// Each configuration that both have measured.
     pub configurations: Vec<ConfigurationComparison>,

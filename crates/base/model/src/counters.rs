@@ -26,7 +26,7 @@ pub struct EndCounters {
     /// Counters that could not be read.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unread: Vec<Unread>,
-    /// What changed at this end from the start to the end of the counted time.
+    /// Changes at this end from the start to the end of the counted time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
 }
@@ -37,18 +37,18 @@ pub struct EndCounters {
 pub struct Event {
     /// When it was noticed, in seconds of the counted time; negative before it.
     pub at_s: f64,
-    /// What kind of thing.
+    /// Kind of thing.
     pub kind: EventKind,
     /// Which: an interface's property, an address, a network, an offload.
     pub what: String,
-    /// What it was before; `none` where it was not there.
+    /// Its value before; `none` where it was not there.
     pub before: String,
-    /// What it was then; `none` where it was gone.
+    /// Its value then; `none` where it was gone.
     pub after: String,
 }
 
 choice!(
-    /// What can change at an end.
+    /// A thing that can change at an end.
     EventKind, "a kind of event", {
         /// The interface: state, MTU, MAC address.
         Link = "link",
@@ -74,7 +74,7 @@ choice!(
 /// Counters that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unread {
-    /// Which they are.
+    /// Its kind.
     pub source: Source,
     /// The file or the question that failed.
     pub path: String,

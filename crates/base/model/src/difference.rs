@@ -1,4 +1,4 @@
-//! What differs between two values of one shape, in words.
+//! Differences between two values of one shape, in words.
 
 use std::collections::{BTreeMap, BTreeSet};
 

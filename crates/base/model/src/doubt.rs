@@ -1,4 +1,4 @@
-//! Whatever makes a figure less trustworthy, as data. The advice in words lives in the report.
+//! Reasons to trust a figure less, as data. The advice in words lives in the report.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ pub enum Doubt {
     },
     /// The hypervisor took time away from the cores of the two ends during the trial.
     Steal {
-        /// Of the worse core's time, in percent.
+        /// Share of the worse core's time, in percent.
         percent: f64,
     },
     /// Replies are missing, so mean and maximum are unknown.
@@ -60,7 +60,7 @@ pub enum Doubt {
         to: String,
         /// Packets sent.
         packets: u64,
-        /// What sent them.
+        /// Sending engine.
         engine: Engine,
     },
     /// The sender did not keep up with its schedule. Unsent packets are no loss.
@@ -86,7 +86,7 @@ pub enum Doubt {
     },
     /// The tester's own limit could not be measured, so its share of a figure is unknown.
     NoSelfTest {
-        /// What went wrong, in English.
+        /// The failure, in English.
         what: String,
     },
     /// In whole seconds of the counted time nothing arrived, and before or after them something did.
@@ -129,9 +129,9 @@ pub enum Doubt {
     PathNotProven {
         /// The MTU.
         mtu: u32,
-        /// What passed forward, in bytes; `None` is nothing.
+        /// Largest packet that passed forward, in bytes; `None` is nothing.
         forward: Option<u32>,
-        /// What passed the other way, in bytes; `None` is nothing.
+        /// Largest packet that passed the other way, in bytes; `None` is nothing.
         reverse: Option<u32>,
     },
     /// Packets of an MTU did not pass, so trials that send such packets were left out.
@@ -140,9 +140,9 @@ pub enum Doubt {
         mtu: u32,
         /// The IP version.
         ip: IpVersion,
-        /// What passed forward, in bytes; `None` is nothing.
+        /// Largest packet that passed forward, in bytes; `None` is nothing.
         forward: Option<u32>,
-        /// What passed the other way, in bytes; `None` is nothing.
+        /// Largest packet that passed the other way, in bytes; `None` is nothing.
         reverse: Option<u32>,
     },
     /// An end has no address of this IP version, so its path trials were left out.
@@ -197,7 +197,7 @@ pub enum Doubt {
     OtherLoad {
         /// The core.
         cpu: usize,
-        /// Of its time, in percent.
+        /// Share of its time, in percent.
         percent: f64,
         /// The machine that the core is on; empty for the one machine that there is.
         #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -214,16 +214,16 @@ pub enum Doubt {
     },
     /// The ports of the two ends run at different speeds.
     SpeedsDiffer {
-        /// Of the near end, in Mbit/s.
+        /// Speed of the near end, in Mbit/s.
         near_mbps: u32,
-        /// Of the far end, in Mbit/s.
+        /// Speed of the far end, in Mbit/s.
         far_mbps: u32,
     },
     /// Ran in a user namespace, without root.
     Unprivileged,
     /// The machine changed during the run.
     EnvironmentChanged {
-        /// What differs, like `eth0 mtu: 1500 → 9000`.
+        /// The difference, like `eth0 mtu: 1500 → 9000`.
         what: String,
     },
     /// The run was gone on with by another build of the program.
@@ -237,7 +237,7 @@ pub enum Doubt {
     Interrupted,
     /// A trial failed, or the run could not go on.
     Failed {
-        /// What went wrong, in English.
+        /// The failure, in English.
         what: String,
     },
 }

@@ -22,7 +22,7 @@ pub const LINK_DROPPED: [&str; 5] =
 /// Why IP refuses a packet (`/proc/net/snmp`, `/proc/net/snmp6`).
 pub const IP_REFUSED: [&str; 4] = ["InHdrErrors", "InAddrErrors", "InDiscards", "InNoRoutes"];
 
-/// What `nstat` shows of it beside the protocol's own.
+/// Name in `nstat` beside the protocol's own.
 pub const IP_REFUSED_BESIDE: [&str; 3] = ["IPReversePathFilter", "InNoRoutes", "InTruncatedPkts"];
 
 /// Losses that belong to no list of a place: they are shown, and no rule reads them.

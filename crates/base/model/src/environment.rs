@@ -138,7 +138,7 @@ pub struct InterfaceFacts {
 }
 
 impl Environment {
-    /// What differs between before and after, in words; empty when nothing does. The reading times are not compared, and
+    /// Differences between before and after, in words; empty when there are none. The reading times are not compared, and
     /// neither is what runs, or what cards read.
     pub fn differences(&self, after: &Self) -> Vec<String> {
         differences(&self.lasting(), &after.lasting())
@@ -177,7 +177,7 @@ pub struct Cards {
 pub struct Port {
     /// Its interface, with the card behind it.
     pub interface: InterfaceFacts,
-    /// What changes by itself.
+    /// Facts that change by themselves.
     pub readings: Readings,
 }
 

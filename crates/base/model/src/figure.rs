@@ -106,7 +106,7 @@ metrics! {
     GoodputMax = "goodput_max" of "goodput": Rate, Higher;
     /// The largest packet that passes both ways, in bytes.
     PathMtu = "path_mtu" of "path": Size, Higher;
-    /// Of all messages, datagrams or packets sent, the share that did not come; a reply after the timeout did not.
+    /// Share of all messages, datagrams or packets sent that did not come; a reply after the timeout did not.
     Loss = "loss" of "loss": Share, Lower;
     /// Numbered packets received per second; with packets both ways, of the slower direction.
     ForwardingRate = "forwarding_rate" of "packets": PacketRate, Higher;
@@ -124,7 +124,7 @@ metrics! {
     ResponseP999 = "response_p999" of "transactions": Time, Lower;
     /// Largest response time.
     ResponseMax = "response_max" of "transactions": Time, Lower;
-    /// Of all transactions, the share that failed.
+    /// Share of all transactions that failed.
     Failed = "failed" of "transactions": Share, Lower;
 }
 

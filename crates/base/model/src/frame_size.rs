@@ -18,7 +18,7 @@ pub const ETHERNET_HEADER: u32 = 14;
 pub const FCS: u32 = 4;
 /// Bytes on the wire beside the frame: preamble (7), start delimiter (1) and gap (12) (IEEE 802.3).
 pub const AROUND_FRAME: u32 = 20;
-/// What TCP timestamps (RFC 7323) add to each segment, padding included, in bytes.
+/// Bytes that TCP timestamps (RFC 7323) add to each segment, padding included.
 pub const TCP_TIMESTAMPS: u32 = 12;
 /// The smallest Ethernet frame; shorter payloads are padded to it.
 pub const MIN_FRAME: FrameSize = FrameSize(64);

@@ -11,7 +11,7 @@ use crate::{
     verdict::Verdict,
 };
 
-/// What a run that can be read adds to the history.
+/// Facts that a run which can be read adds to the history.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadEntry {
     /// Whether no real wire or card was involved.

@@ -75,7 +75,7 @@ pub struct Identity {
     /// Items inspected by eye or by hand.
     #[serde(rename = "item")]
     pub items: Vec<ManualItem>,
-    /// What things cost, for price against performance.
+    /// Prices, for price against performance.
     #[serde(rename = "price")]
     pub prices: Vec<Price>,
     /// The photos that items name and the logo, once they are read; not for files that people write.
@@ -151,7 +151,7 @@ pub struct ManualItem {
     pub photos: Vec<String>,
 }
 
-/// What something costs.
+/// A price.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Price {
@@ -159,7 +159,7 @@ pub struct Price {
     pub of: String,
     /// How much.
     pub amount: f64,
-    /// Of what, like JPY.
+    /// Its currency, like JPY.
     pub currency: String,
 }
 

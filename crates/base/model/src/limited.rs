@@ -1,4 +1,4 @@
-//! What limited a figure, and what shows it.
+//! Place that limited a figure, and its evidence.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -24,11 +24,11 @@ pub enum Evidence {
     Core {
         /// Which.
         cpu: usize,
-        /// Of its time, in percent.
+        /// Share of its time, in percent.
         busy: f64,
-        /// Of its time in soft interrupts, in percent.
+        /// Share of its time in soft interrupts, in percent.
         softirq: f64,
-        /// Of its time taken by the hypervisor for somebody else, in percent; counted as busy as well.
+        /// Share of its time taken by the hypervisor for somebody else, in percent; counted as busy as well.
         #[serde(default)]
         steal: f64,
     },
@@ -51,7 +51,7 @@ pub enum Evidence {
     Waited {
         /// For what.
         waited_for: Wait,
-        /// Of the time in which there was data to send, in percent.
+        /// Share of the time in which there was data to send, in percent.
         percent: f64,
     },
     /// One window per RTT gives the measured rate.
@@ -118,7 +118,7 @@ pub enum Evidence {
     PathTooSmall {
         /// MTU of the interface.
         mtu: u32,
-        /// What passes.
+        /// Bytes that pass.
         path_mtu: u32,
     },
     /// The longest part of the round trip.
@@ -271,7 +271,7 @@ pub struct Culprit {
     pub kind: CulpritKind,
 }
 
-/// What keeps the path MTU down.
+/// Cause of the path MTU.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum CulpritKind {

@@ -23,12 +23,12 @@ struct Shared {
 }
 
 impl Names {
-    /// Of all configurations that the run planned or measured.
+    /// Names of all configurations that the run planned or measured.
     pub fn of_run(run: &Run) -> Self {
         Self::of(run.plan.specs().into_iter().chain(run.trials.iter().map(|trial| trial.measured.spec())))
     }
 
-    /// Of these configurations.
+    /// Names of these configurations.
     pub fn of(specs: impl IntoIterator<Item = ProbeSpec>) -> Self {
         let mut timings: BTreeMap<String, Vec<Timing>> = BTreeMap::new();
         for spec in distinct(specs) {

@@ -1,4 +1,4 @@
-//! What packets go through: protocols, network stacks, directions, and programs that wait for them.
+//! The way of packets: protocols, network stacks, directions, and programs that wait for them.
 
 use std::{fmt, net::IpAddr, str::FromStr};
 
@@ -18,7 +18,7 @@ choice!(
 );
 
 choice!(
-    /// Whose network stack carries the packets.
+    /// Network stack that carries the packets.
     #[derive(Default)]
     Stack, "a network stack", {
         /// The kernel's.
@@ -30,7 +30,7 @@ choice!(
 );
 
 choice!(
-    /// Which way the data goes.
+    /// Direction of the data.
     #[derive(Default)]
     Direction, "a direction", {
         /// From the first end to the second.

@@ -117,7 +117,7 @@ impl Stamping {
 /// One rtnetlink object as the kernel dumped it; sending it back restores the object.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Saved {
-    /// What `ip` or `tc` is told to make it by hand, like `address add 192.0.2.1/24 dev eth1`.
+    /// Arguments with which `ip` or `tc` makes it by hand, like `address add 192.0.2.1/24 dev eth1`.
     pub words: String,
     /// The message of rtnetlink(7), without its header.
     #[serde(with = "crate::base64")]

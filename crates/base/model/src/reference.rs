@@ -35,7 +35,7 @@ pub struct Reference {
     pub measured_by: Option<String>,
     /// Relation of the measuring organisation to the product.
     pub kind: Measurer,
-    /// What holds for all figures that do not say otherwise.
+    /// Conditions of all figures that do not say otherwise.
     #[serde(default)]
     pub conditions: Conditions,
     /// Errors in the source and what else a reader has to know.

@@ -30,7 +30,7 @@ pub struct RouterPort {
     pub counters: PortCounters,
 }
 
-/// What became of the packets that a port received, since the router began.
+/// Outcome of the packets that a port received, since the router began.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PortCounters {
     /// Packets forwarded to another port without the kernel's stack.

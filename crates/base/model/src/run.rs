@@ -38,7 +38,7 @@ pub struct Run {
     pub command: Vec<String>,
     /// Version and build of the program.
     pub wireproof: String,
-    /// Whose document its report is; `None` where nobody said.
+    /// Document of its report; `None` where nobody said.
     #[serde(default)]
     pub identity: Option<Identity>,
     /// The plan.
@@ -80,7 +80,7 @@ pub struct Resumption {
 }
 
 impl Run {
-    /// What changed on the machines while it was measured, in words: since it began, or since it was gone on with. Empty
+    /// Changes on the machines while it was measured, in words: since it began, or since it was gone on with. Empty
     /// where nothing did, or where it is not known.
     pub fn changes(&self) -> Vec<String> {
         let before = self.resumed.last().map_or(&self.before, |resumed| &resumed.before);

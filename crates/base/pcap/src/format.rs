@@ -1,4 +1,4 @@
-//! What reading and writing share.
+//! Common parts of reading and writing.
 //!
 //! The crates for this format were looked at: none reads it whole, without a panic on bytes made up, with Rust 1.92.
 
@@ -10,7 +10,7 @@ pub(crate) const INTERFACE_DESCRIPTION: u32 = 1;
 pub(crate) const SIMPLE_PACKET: u32 = 3;
 /// A frame.
 pub(crate) const ENHANCED_PACKET: u32 = 6;
-/// By which a section says its byte order.
+/// Magic number by which a section says its byte order.
 pub(crate) const BYTE_ORDER: u32 = 0x1a2b_3c4d;
 /// Link type of Ethernet (LINKTYPE_ETHERNET).
 pub(crate) const ETHERNET: u16 = 1;

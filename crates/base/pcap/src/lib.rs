@@ -24,7 +24,7 @@ pub const LONGEST: u64 = 1 << 30;
 pub struct Frame {
     /// When it was seen, since 1970.
     pub time: Nanos,
-    /// What was kept of it, without FCS.
+    /// Kept bytes of it, without FCS.
     pub bytes: Vec<u8>,
     /// Its bytes on the wire, without FCS: more than were kept where the capture cut frames.
     pub length: u32,

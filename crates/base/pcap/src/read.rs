@@ -56,7 +56,7 @@ fn legacy(file: &[u8]) -> Result<Vec<Frame>, PcapError> {
     Ok(frames)
 }
 
-/// What follows the header, how many units of time a second has, and the link type.
+/// Length of the rest of the block, units of time in a second, and the link type.
 fn legacy_header(file: &[u8]) -> Option<(Bytes<'_>, u64, u16)> {
     const MICROSECONDS: u32 = 0xa1b2_c3d4;
     const NANOSECONDS: u32 = 0xa1b2_3c4d;

@@ -47,7 +47,7 @@ pub enum ReplayError {
         length: usize,
         /// The interface's MTU.
         mtu: u32,
-        /// What passes, without FCS.
+        /// Packets to replay, without FCS.
         most: usize,
     },
     /// Less than an Ethernet header.

@@ -16,7 +16,7 @@ pub struct Course {
     repeat: u32,
     /// The part in progress.
     part: usize,
-    /// Of that part, in that repeat.
+    /// Steps of that part, in that repeat.
     past: Vec<Past>,
     asked: u32,
     pending: Option<Step>,
@@ -106,7 +106,7 @@ impl Course {
         self.asked
     }
 
-    /// What is still to be measured, the trial that was asked for last included. `seconds` tells how long one takes.
+    /// Items still to be measured, the trial that was asked for last included. `seconds` tells how long one takes.
     pub fn left(&self, seconds: impl Fn(&ProbeSpec) -> f64) -> Left {
         let expected = |part: &Part, past: &[Past]| -> Left {
             let rest = part.procedure.expected(past);

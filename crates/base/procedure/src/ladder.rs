@@ -66,7 +66,7 @@ impl Procedure for Ladder {
     }
 }
 
-/// What all rungs of a flight have in common; `None` for the proof of an MTU.
+/// Common part of all rungs of a flight; `None` for the proof of an MTU.
 fn but_for_load(spec: &ProbeSpec) -> Option<PacketsSpec> {
     let mut spec = spec.of::<PacketsSpec>()?.clone();
     spec.streams.iter_mut().for_each(|stream| stream.load = Load::default());

@@ -23,10 +23,10 @@ pub use left_out::{lacks_address, left_out, proof};
 
 /// One way of going through a section of a plan.
 pub trait Procedure: Debug {
-    /// What to measure next, from what came of all that was asked for before in this repeat.
+    /// The next item to measure, from what came of all that was asked for before in this repeat.
     fn next(&self, past: &[Past]) -> Next;
 
-    /// What will still be asked for if all goes as planned; of a search, an estimate.
+    /// Items that will still be asked for if all goes as planned; of a search, an estimate.
     fn expected(&self, past: &[Past]) -> Vec<Configuration>;
 }
 
@@ -35,14 +35,14 @@ pub trait Procedure: Debug {
 pub struct Configuration {
     /// The probe.
     pub spec: ProbeSpec,
-    /// Which of the bed's senders are in it (see [`model::Bed::senders`]).
+    /// The bed's senders that are in it (see [`model::Bed::senders`]).
     pub senders: Range<usize>,
 }
 
 /// A trial that was asked for, and its outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Past {
-    /// What was asked for.
+    /// The requested item.
     pub configuration: Configuration,
     /// The whole trial; `None` where it failed.
     pub trial: Option<Box<Trial>>,

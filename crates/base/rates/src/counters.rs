@@ -2,7 +2,7 @@
 
 use crate::reading::Way;
 
-/// What went through between two readings, received and sent; `None` where the counters began anew meanwhile, so that
+/// Traffic between two readings, received and sent; `None` where the counters began anew meanwhile, so that
 /// nothing is known.
 ///
 /// A counter that went back either wrapped or was reset. Some drivers count in 32 bits: one that wrapped was in the last

@@ -8,7 +8,7 @@ use crate::{
     reading::DriverReading,
 };
 
-/// What the counters of one driver did.
+/// Counts of one driver.
 #[derive(Clone, Debug, Default)]
 pub struct DriverRates {
     names: Arc<[String]>,
@@ -18,7 +18,7 @@ pub struct DriverRates {
     moving: Vec<(f64, u64)>,
 }
 
-/// What one queue does.
+/// Traffic of one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueueRates {
     /// Its number.
@@ -83,7 +83,7 @@ impl DriverRates {
         queues.into_values().collect()
     }
 
-    /// What XDP programs did with packets: each counter that has moved since it is watched, over all queues.
+    /// Outcome of packets at XDP programs: each counter that has moved since it is watched, over all queues.
     pub fn xdp(&self) -> Vec<Moving> {
         let mut sums: BTreeMap<String, (f64, u64)> = BTreeMap::new();
         for (counts, (rate, total)) in self.counts.iter().zip(&self.moving) {
@@ -110,7 +110,7 @@ impl DriverRates {
     }
 }
 
-/// What all counters of a driver count, with what only the others tell.
+/// Sums over all counters of a driver, with what only the others tell.
 fn understood(names: &[String]) -> Vec<Counts> {
     let mut all: Vec<Counts> = names.iter().map(|name| counts(name)).collect();
     let by_queue = |wanted: &Counts| {

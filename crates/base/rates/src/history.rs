@@ -22,7 +22,7 @@ pub struct Column {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct History {
     columns: VecDeque<Column>,
-    /// Of the column under way: how long it is, for how long of that the counts are known, and bits and packets of each way.
+    /// The column under way: how long it is, for how long of that the counts are known, and bits and packets of each way.
     length: u64,
     known: u64,
     sums: [[f64; 2]; 2],

@@ -1,8 +1,8 @@
-//! What packets take of a line.
+//! Share of a line that packets take.
 
 use crate::reading::Way;
 
-/// What a frame takes of an Ethernet line beside the bytes that interfaces count: FCS (4), preamble and start delimiter (8), and
+/// Bytes that a frame takes of an Ethernet line beside those that interfaces count: FCS (4), preamble and start delimiter (8), and
 /// the least gap to the next frame (12), in bytes.
 pub const WIRE_EXTRA: u64 = 24;
 /// The shortest frame without FCS (IEEE 802.3); shorter ones are filled up.

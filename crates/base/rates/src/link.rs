@@ -39,7 +39,7 @@ pub struct Peak {
     pub line_percent: Option<f64>,
 }
 
-/// What is known of one interface since it is watched.
+/// Knowledge of one interface since it is watched.
 #[derive(Clone, Debug)]
 pub struct Link {
     state: LinkState,
@@ -49,7 +49,7 @@ pub struct Link {
     found: Nanos,
     before: Both<Way>,
     now: Option<Both<WayRates>>,
-    /// What passed in the time that is known.
+    /// Traffic in the time that is known.
     totals: Both<Way>,
     known: Nanos,
     peaks: Both<Peak>,
@@ -115,7 +115,7 @@ impl Link {
         }
     }
 
-    /// What it is and how it stood when it was last seen.
+    /// Its kind and its state when it was last seen.
     pub fn state(&self) -> &LinkState {
         &self.state
     }
@@ -146,7 +146,7 @@ impl Link {
         &self.peaks
     }
 
-    /// What passed since it is watched, in the time that is known.
+    /// Traffic since it is watched, in the time that is known.
     pub fn totals(&self) -> &Both<Way> {
         &self.totals
     }

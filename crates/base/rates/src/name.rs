@@ -1,6 +1,6 @@
-//! What the names of drivers' counters say. Each driver has its own way to write "packets that queue 3 received".
+//! Meaning of the names of drivers' counters. Each driver has its own way to write "packets that queue 3 received".
 
-/// What a driver's counter counts, as far as its name tells.
+/// Meaning of a driver's counter, as far as its name tells.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Counts {
     /// Something of one queue.
@@ -12,20 +12,20 @@ pub(crate) enum Counts {
         /// What.
         what: What,
     },
-    /// What became of packets at an XDP program.
+    /// Outcome of packets at an XDP program.
     Xdp {
         /// 0 received, 1 sent.
         way: usize,
         /// The driver's words for it, like `xdp_redirect`.
         name: String,
-        /// Of one queue, or of all.
+        /// Count of one queue, or of all.
         queue: Option<u32>,
     },
     /// Anything else.
     Other,
 }
 
-/// What of a queue.
+/// Quantity of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     Packets,
@@ -44,7 +44,7 @@ const DROPS: [&str; 4] = ["drops", "drop", "dropped", "discards"];
 /// `queue_1_rx_cnt` (ena), `rx_packets[2]` (gve), `[0]: rx_ucast_packets` (bnxt) or `rx_queue_0_xdp_redirect` (veth).
 pub(crate) fn counts(name: &str) -> Counts {
     let words = words(name);
-    // What follows says what became of a packet: XDP_TX sends one of those received.
+    // The rest says what became of a packet: XDP_TX sends one of those received.
     let (words, fate) = words.split_at(words.iter().position(|word| *word == "xdp").unwrap_or(words.len()));
     let numbers: Vec<u32> = words.iter().filter_map(|word| word.parse().ok()).collect();
     let ways: Vec<usize> = words.iter().filter_map(|word| way(word)).collect();

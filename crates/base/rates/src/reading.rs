@@ -1,4 +1,4 @@
-//! What is read of an interface at one moment.
+//! A reading of an interface at one moment.
 
 use std::sync::Arc;
 
@@ -13,13 +13,13 @@ pub struct LinkReading {
     pub namespace: String,
     /// Its name.
     pub name: String,
-    /// Which one of this name it is.
+    /// Identity of the interface among those of this name.
     pub incarnation: Incarnation,
-    /// What it is and how it stands.
+    /// Its kind and state.
     pub state: LinkState,
-    /// What was received and what was sent since it came to be.
+    /// Received and sent since it came to be.
     pub ways: [Way; 2],
-    /// What its driver counts beside that.
+    /// Its driver's counters beside that.
     pub driver: DriverReading,
 }
 
@@ -32,7 +32,7 @@ pub struct Incarnation {
     pub index: u32,
 }
 
-/// What an interface is and how it stands.
+/// Kind and state of an interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkState {
     /// Its kind, as `ip -d link` names it (veth, bridge, vlan, …); empty for a plain card.
@@ -49,7 +49,7 @@ pub struct LinkState {
     pub loopback: bool,
 }
 
-/// What one way of an interface counted; index 0 of a pair is what was received, index 1 what was sent.
+/// Counts of one way of an interface; index 0 of a pair is received, index 1 sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Way {
     /// Bytes of frames, without FCS.

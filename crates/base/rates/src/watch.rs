@@ -20,7 +20,7 @@ pub struct Key {
     pub name: String,
 }
 
-/// What is watched, and since when.
+/// The watched interfaces, and the time since.
 #[derive(Clone, Debug)]
 pub struct Watch {
     /// Names that were asked for; all but loopback where there is none.
@@ -31,7 +31,7 @@ pub struct Watch {
 }
 
 impl Key {
-    /// Of an interface.
+    /// State of an interface.
     pub fn new(namespace: &str, name: &str) -> Self {
         Self { namespace: namespace.to_owned(), sorted: sorted(name), name: name.to_owned() }
     }

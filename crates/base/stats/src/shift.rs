@@ -66,7 +66,7 @@ fn probabilities(m: usize, n: usize) -> Vec<f64> {
         row[0] = 1.0;
         row
     };
-    // Of as many values of one kind as the index says, and of the other kind as many as there were rounds.
+    // Ways to choose as many values of one kind as the index says, and as many of the other kind as there were rounds.
     let mut rows: Vec<Vec<f64>> = (0..=m).map(|_| certain()).collect();
     for b in 1..=n {
         rows[0] = certain();
@@ -85,7 +85,7 @@ fn probabilities(m: usize, n: usize) -> Vec<f64> {
 
 /// As tables give it beyond their end (Conover, table A7): half the pairs, less 1.96 standard deviations of the statistic.
 fn normal_rank(m: usize, n: usize) -> usize {
-    /// Of the normal distribution, for a confidence of 0.95.
+    /// Quantile of the normal distribution, for a confidence of 0.95.
     const QUANTILE: f64 = 1.959_963_984_540_054;
     let (m, n) = (m as f64, n as f64);
     let rank = m * n / 2.0 - QUANTILE * (m * n * (m + n + 1.0) / 12.0).sqrt();

@@ -7,28 +7,28 @@ use protocol::{Failure, FailureKind};
 
 use crate::router::RouterError;
 
-/// Of a system call.
+/// Failure of a system call.
 pub(crate) fn kernel(error: kernel::Error) -> Failure {
     Failure::new(FailureKind::Kernel, error.object(), &error)
 }
 
-/// Of a change to the machine.
+/// Failure of a change to the machine.
 pub(crate) fn change(error: ledger::Error) -> Failure {
     Failure::new(FailureKind::Change, changed(&error), &error)
 }
 
-/// Of undoing changes.
+/// Failure of undoing changes.
 pub(crate) fn undo(errors: UndoErrors) -> Failure {
     let objects: Vec<String> = errors.0.iter().map(changed).filter(|object| !object.is_empty()).collect();
     Failure::new(FailureKind::Change, objects.join(", "), &errors)
 }
 
-/// Of a router.
+/// Failure of a router.
 pub(crate) fn router(error: &RouterError) -> Failure {
     Failure::new(FailureKind::Change, "the XDP router", error)
 }
 
-/// Of a measurement.
+/// Failure of a measurement.
 pub(crate) fn measurement(error: &ProbeError) -> Failure {
     let kind = match error {
         ProbeError::Cancelled => FailureKind::Cancelled,
@@ -73,7 +73,7 @@ fn sizes(error: &ProbeError) -> &'static str {
     }
 }
 
-/// Of wireproof itself.
+/// Failure of wireproof itself.
 pub(crate) fn bug(what: &str, advice: &str) -> Failure {
     Failure::new(FailureKind::Bug, "", what).advised(advice)
 }

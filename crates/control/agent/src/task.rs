@@ -173,9 +173,7 @@ mod tests {
         let FromAgent::Ready { address, .. } = next(&mut from_far) else { panic!("the far side is not ready") };
         let (near, mut from_near) = side(Side::Near, address);
         assert!(matches!(next(&mut from_near), FromAgent::Ready { .. }));
-        for side in [&far, &near] {
-            side.start(clock::now());
-        }
+        [&far, &near].into_iter().for_each(|side| side.start(clock::now()));
         for (mut messages, lengths) in [(from_far, [1, 0]), (from_near, [0, 1])] {
             let FromAgent::Progress { seconds, retransmits, .. } = next(&mut messages) else { panic!("no seconds") };
             assert_eq!([seconds.len(), retransmits.len()], lengths);

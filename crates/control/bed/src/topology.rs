@@ -29,8 +29,6 @@ pub(crate) struct Node {
     pub(crate) sysctls: Vec<(&'static str, &'static str)>,
     /// Interfaces on the bed's path; a tester has one.
     pub(crate) interfaces: Vec<Interface>,
-    /// Whether the XDP router forwards between its interfaces.
-    pub(crate) routes_by_xdp: bool,
 }
 
 /// Role of a node.

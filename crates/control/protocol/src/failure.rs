@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// A failed request or task.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Failure {
-    /// What kind of failure it is.
+    /// Kind of failure.
     pub kind: FailureKind,
     /// Its object, like an address, a change or a file; empty for the agent's machine as a whole.
     pub object: String,

@@ -1,4 +1,4 @@
-//! What the tester does alone, before anything between its ends is judged.
+//! Trials of the tester alone, before anything between its ends is judged.
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,4 +1,4 @@
-//! What a program counted against what its interface counted. Pure.
+//! Comparison of a program's counts with its interface's. Pure.
 
 use model::{
     Doubt, EndCounters, Source,
@@ -32,7 +32,7 @@ pub(crate) fn packets_disagree((endpoint, program, interface): (String, u64, u64
 pub(crate) mod fixture {
     use model::{Delta, EndCounters, Source};
 
-    /// What an interface counted one way.
+    /// Counts of an interface one way.
     pub(crate) fn counted(way: &str, packets: u64, bytes: u64) -> EndCounters {
         let delta =
             |name: &str, delta| Delta { source: Source::Link, of: "eth0".into(), name: format!("{way}_{name}"), delta };

@@ -38,7 +38,7 @@ pub enum RunError {
     Trial {
         /// The probe.
         step: String,
-        /// What went wrong.
+        /// The failure.
         error: AgentError,
     },
     /// The two ends told figures that are not possible together.

@@ -20,7 +20,7 @@ pub(crate) struct Follower<'a, 'b, A: Archive> {
     pub(crate) heading: Heading,
     record: &'a mut Record<'b, A>,
     observer: &'a mut dyn Observer,
-    /// Of each pair.
+    /// Progress of each pair.
     told: Vec<Told>,
     /// Whole seconds that were kept.
     kept: usize,
@@ -48,7 +48,7 @@ impl<'a, 'b, A: Archive> Follower<'a, 'b, A> {
         }
     }
 
-    /// What is worth keeping if all ends now: an earlier try that got further is not given up for it.
+    /// The part worth keeping if all ends now: an earlier try that got further is not given up for it.
     pub(crate) fn unfinished(&self) -> Option<Trial> {
         let trial = unfinished(&self.heading, self.step, &self.run.bed, &self.told)?;
         let before = self.run.trials.iter().find(|known| known.number == trial.number);
@@ -71,7 +71,7 @@ impl<A: Archive> Watch for Follower<'_, '_, A> {
             self.shown += 1;
             self.observer.second(&second);
         }
-        // Of all pairs, so that the stored part covers the same time of each.
+        // Taken from all pairs, so that the stored part covers the same time of each.
         let passed = self.told.iter().map(Told::passed).min().unwrap_or_default();
         if passed < self.kept + KEEP_EVERY {
             return;

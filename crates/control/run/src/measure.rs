@@ -63,7 +63,7 @@ fn said(event: &Event) -> String {
     format!("{event} ({:.1} s into the measurement)", event.at_s)
 }
 
-/// What both sides of a pair brought: near, far.
+/// Results of both sides of a pair: near, far.
 pub(crate) type Outcomes = (Outcome, Outcome);
 
 /// Told how a trial goes on. A pair is counted from the first sender of the step.
@@ -80,7 +80,7 @@ pub(crate) trait Watch {
 pub(crate) struct Brought {
     /// The figures of both sides of each pair.
     pub(crate) pairs: Vec<Outcomes>,
-    /// What the device under test counted.
+    /// Counts of the device under test.
     pub(crate) dut: Option<EndCounters>,
 }
 
@@ -105,7 +105,7 @@ struct UnderWay<'a> {
     links: &'a mut [AgentLink],
     dut: Option<&'a mut DutReader>,
     pairs: Vec<Pair>,
-    /// By which all sides of the trial know each other.
+    /// Token by which all sides of the trial know each other.
     token: u32,
 }
 
@@ -136,7 +136,7 @@ impl<'a> UnderWay<'a> {
         Ok(Brought { pairs, dut })
     }
 
-    /// Of each end that is in it; others are not asked.
+    /// Counters of each end that is in it; others are not asked.
     fn read_clocks(&mut self) -> Result<Vec<Option<ClockReading>>, AgentError> {
         let is_in = |link: usize| self.pairs.iter().any(|pair| [pair.near.link, pair.far.link].contains(&link));
         let links = self.links.iter_mut().enumerate();
@@ -182,7 +182,7 @@ impl<'a> UnderWay<'a> {
     fn start(&mut self, clocks: &[Option<ClockReading>]) -> Result<(), AgentError> {
         let mut errors: Vec<Duration> = clocks.iter().flatten().map(|clock| clock.error).collect();
         errors.sort_unstable();
-        // Of two clocks; the two worst, where there are more.
+        // Error of two clocks; of the two worst, where there are more.
         let doubtful = errors.iter().rev().take(2).sum::<Duration>();
         // An order takes half the round trip of a question, which is the error of the clocks' comparison.
         let at = Instant::now() + LEAD + 2 * doubtful;

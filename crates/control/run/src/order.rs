@@ -33,7 +33,7 @@ pub struct NewRun {
     pub command: Vec<String>,
     /// Version and build of the program.
     pub wireproof: String,
-    /// Whose document the report is to be.
+    /// Document that the report is to be.
     pub identity: Option<Identity>,
 }
 

@@ -76,7 +76,7 @@ fn identify(run: &mut Run) -> Result<(), u32> {
     Ok(())
 }
 
-/// What tells one machine from another, and stays the same when it is started again.
+/// Identity of a machine, which stays the same when it is started again.
 fn machine(facts: &HostFacts) -> String {
     let (product, cpu) = (facts.product.known(), facts.cpu_model.known());
     let what = [Some(&facts.hostname), product, cpu, Some(&facts.architecture)].into_iter().flatten();
@@ -106,7 +106,7 @@ pub(crate) fn taken_up(mut run: Run, mut bed: Bed, now: Environment, wireproof: 
     run
 }
 
-/// What may be compared between the two parts. A bed that is made anew has interfaces with other MAC addresses, and other
+/// The part of the facts that is compared between the two parts. A bed that is made anew has interfaces with other MAC addresses, and other
 /// link-local addresses made from these; another build is a doubt of its own.
 fn comparable(environment: &Environment, bed: &Bed) -> Environment {
     let mut environment = environment.clone();

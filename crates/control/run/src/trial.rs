@@ -12,7 +12,7 @@ use crate::{
     probes::{self, Assembled, Ends},
 };
 
-/// What names a trial before there are figures.
+/// Identity of a trial before there are figures.
 pub(crate) struct Heading {
     /// Counts from 1 within the run.
     pub(crate) number: u32,

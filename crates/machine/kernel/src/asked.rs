@@ -94,7 +94,7 @@ pub(crate) struct Question {
 }
 
 impl Question {
-    /// Of this type (such as `RTM_GETROUTE`), with the fixed part that follows its header.
+    /// A request of this type (such as `RTM_GETROUTE`), with the fixed part that follows its header.
     pub(crate) fn new(kind: u16, head: &[u8]) -> Self {
         let mut question = Self { bytes: [0; 128], length: HEADER };
         question.bytes[4..6].copy_from_slice(&kind.to_ne_bytes());

@@ -167,7 +167,7 @@ fn mac_of(index: u32, address: IpAddr) -> io::Result<Option<Mac>> {
     Ok(entries(index, address)?.iter().find_map(|entry| mac_in(entry, address)))
 }
 
-/// Of an interface, for addresses of this version.
+/// Neighbours of an interface, for addresses of this version.
 fn entries(index: u32, address: IpAddr) -> io::Result<Vec<NeighbourMessage>> {
     let mut question = NeighbourMessage::default();
     question.header.family = family(address);

@@ -31,7 +31,7 @@ pub(crate) fn is_inside() -> bool {
 /// A system call whose libc function is a cancellation point. From our own code it is none, as that may not be unwound.
 ///
 /// # Safety
-/// That of the system call; the frames above may hold nothing to drop.
+/// Result of the system call; the frames above may hold nothing to drop.
 #[inline(always)]
 pub unsafe fn raw_waiting<const N: usize>(number: c_long, arguments: [usize; N]) -> isize {
     // SAFETY: the caller's.

@@ -519,7 +519,7 @@ fn a_program_that_is_stopped_with_its_launcher_has_its_answer() {
     launcher.end();
 }
 
-/// What parent and child said of a fork beside a launcher that was stopped.
+/// Words of parent and child about a fork beside a launcher that was stopped.
 fn forked_beside_stopped(wire: &Wire, part: &str, datagrams: usize) -> (Started, [String; 2]) {
     let (mut launcher, _) = wire.launching(part);
     let far = namespace::within(&wire.a, || UdpSocket::bind(address(A, 5001))).expect("it exists").expect("ours");

@@ -21,7 +21,7 @@ use model::Nanos;
 use self::state::{State, devices};
 use crate::{EngineError, Job, Sender, Sent, SentStream};
 
-/// Of the calling thread's network namespace: each has its own devices.
+/// Devices of the calling thread's network namespace: each has its own.
 const FOLDER: &str = "/proc/thread-self/net/pktgen";
 
 /// Suffix of our devices.

@@ -90,7 +90,7 @@ impl Control {
     /// Finds or starts the slot of a socket, which the kernel's number of it (`SO_COOKIE`) identifies.
     pub fn add(&self, descriptor: i32, cookie: u64) -> SlotId {
         let key = key(cookie, process::id());
-        // Of concurrent threads, one claims the slot, and the others find it there.
+        // One of several concurrent threads claims the slot, and the others find it there.
         for (number, place) in self.0.cookies.iter().enumerate() {
             let id = SlotId(number as u32);
             let claimed = match place.load(Acquire) {

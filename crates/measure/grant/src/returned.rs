@@ -139,7 +139,7 @@ fn is_nearest(socket: &UdpSocket, returned: &Returned) -> Option<bool> {
             && bound.device.is_none_or(|device| device == returned.interface);
         if hears_family && is_on_way {
             let named = [bound.address.is_some(), bound.peer.is_some(), bound.device.is_some()];
-            // Of two that name as much, a socket of IPv4 is nearer to IPv4.
+            // Where two name as much, a socket of IPv4 is nearer to IPv4.
             candidates.push((bound.inode, (named.into_iter().filter(|is_named| *is_named).count(), !bound.v6)));
         }
     })

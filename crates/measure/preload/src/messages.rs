@@ -154,7 +154,7 @@ unsafe fn receive_in<const ROOM: usize>(
 #[cold]
 unsafe fn receive_in_turn(id: SocketId, pieces: &[iovec], beside: &Beside, flags: c_int) -> Option<isize> {
     let length = used(pieces).map(|piece| piece.iov_len.min(MOST)).sum::<usize>().min(MOST);
-    // Whoever is cancelled or jumps away while it waits leaves it behind: nothing above may have to be dropped.
+    // A thread that is cancelled or jumps away while it waits leaves it behind: nothing above may have to be dropped.
     // SAFETY: new memory of our own.
     let all = unsafe {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);

@@ -18,7 +18,7 @@ use stack::{Outcome, SocketId};
 
 use crate::{ProbeError, error::socket_error, socket::WOULD_BLOCK};
 
-/// What carries the datagrams of one side.
+/// Carrier of the datagrams of one side.
 #[derive(Clone)]
 pub(crate) enum Carrier {
     /// The kernel's stack.

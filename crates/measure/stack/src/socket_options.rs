@@ -57,7 +57,7 @@ pub(crate) struct SocketOptions {
     pub(crate) local: SocketAddr,
     /// Peer address.
     pub(crate) peer: Option<SocketAddr>,
-    /// What it receives.
+    /// Kind of packets that it receives.
     pub(crate) binding: Binding,
     /// Whether it is an IPv6 socket (`AF_INET6`).
     pub(crate) v6: bool,

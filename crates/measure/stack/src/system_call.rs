@@ -92,7 +92,7 @@ impl<T> Argument for *mut T {
 /// A system call with up to six arguments; returns its result, or its error as a negative number.
 ///
 /// # Safety
-/// That of the system call.
+/// Result of the system call.
 #[inline(always)]
 pub unsafe fn raw<const N: usize>(number: c_long, arguments: [usize; N]) -> isize {
     let mut all = [0; 6];
@@ -105,7 +105,7 @@ pub unsafe fn raw<const N: usize>(number: c_long, arguments: [usize; N]) -> isiz
 /// The same as a cancellation point.
 ///
 /// # Safety
-/// That of the system call; the frames above may hold nothing to drop.
+/// Result of the system call; the frames above may hold nothing to drop.
 #[inline(always)]
 pub unsafe fn raw_cancellable<const N: usize>(number: c_long, arguments: [usize; N]) -> isize {
     if is_single_threaded() {

@@ -47,7 +47,7 @@ fn whole(rate: f64, metric: FigureMetric) -> Result<u64, ImportError> {
     }
 }
 
-/// What addresses say of the conditions: the IP version, and that nothing left the machine.
+/// Conditions that addresses tell: the IP version, and that nothing left the machine.
 pub(crate) fn of_address(text: &str) -> Conditions {
     let Ok(address) = text.parse::<IpAddr>() else { return Conditions::default() };
     Conditions {

@@ -15,7 +15,7 @@ use model::{
     reference::{Conditions, Measurer, Words, is_id},
 };
 
-/// What the user says of a file, over what stands in it.
+/// The user's description of a file, which replaces its own.
 #[derive(Clone, Debug, Default)]
 pub struct Given {
     /// Name of the reference; without it the tool's and the date, as far as it is known.
@@ -41,7 +41,7 @@ pub enum ImportError {
     Failed {
         /// The tool.
         tool: &'static str,
-        /// What it says.
+        /// Message of the parser.
         message: String,
     },
     /// Something that every complete output has is not there.
@@ -51,13 +51,13 @@ pub enum ImportError {
     Missing {
         /// The tool.
         tool: &'static str,
-        /// What is missing.
+        /// The missing part.
         what: String,
     },
     /// A value that cannot be one.
     #[error("{value} is no {what}")]
     Value {
-        /// What it was taken for.
+        /// The tool that it was taken for.
         what: &'static str,
         /// As it stands in the file.
         value: String,
@@ -67,7 +67,7 @@ pub enum ImportError {
     Name(String),
 }
 
-/// What a tool's output says.
+/// Figures and conditions of a tool's output.
 struct Imported {
     /// Name, as in names of references.
     tool: &'static str,

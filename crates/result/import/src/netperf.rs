@@ -22,7 +22,7 @@ const KEYS: [(&str, Statistic); 6] = [
     ("MAX_LATENCY", Statistic::Max),
 ];
 
-/// What was measured.
+/// Quantity measured.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Stream,
@@ -77,7 +77,7 @@ fn missing(what: &str) -> ImportError {
     ImportError::Missing { tool: TOOL, what: what.to_owned() }
 }
 
-/// What the last column counts, in bit/s.
+/// Quantity of the last column, in bit/s.
 fn unit(text: &str) -> Result<f64, ImportError> {
     let units = [("10^3bits", 1e3), ("10^6bits", 1e6), ("10^9bits", 1e9)];
     units.iter().find(|(unit, _)| text.contains(unit)).map(|(_, size)| *size).ok_or_else(|| missing("rate in bits"))

@@ -100,7 +100,7 @@ fn times(text: &str) -> Result<Vec<ReferenceFigure>, ImportError> {
     Ok(figures)
 }
 
-/// What the client sent; sockperf does not count what arrived.
+/// Messages of the client; sockperf does not count what arrived.
 fn offered(text: &str) -> Result<Vec<ReferenceFigure>, ImportError> {
     let missing = || ImportError::Missing { tool: TOOL, what: "Message Rate".to_owned() };
     let rate = number_after(text, "Message Rate is").ok_or_else(missing)?;

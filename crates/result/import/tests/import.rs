@@ -1,4 +1,4 @@
-//! What other tools printed becomes references, and whatever else comes in becomes an error.
+//! Printed figures of other tools become references, and everything else becomes an error.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -86,7 +86,7 @@ fn iperf3_over_udp_and_both_ways() {
     assert_eq!((is.payload_size, is.offered), (Some(PayloadSize(1000)), Some(BitRate(50_000_000))));
     let both = imported(saved!("iperf3-bidir.json"));
     assert_eq!(both.conditions.direction, Some(Direction::Both));
-    // That of the slower way.
+    // Rate of the slower way.
     assert_eq!(figures(&both), [(FigureMetric::Goodput, Statistic::Mean, 1_099_614_137.0)]);
 }
 
@@ -127,7 +127,7 @@ fn netperf_gives_rates_and_round_trips() {
     let tcp = imported(saved!("netperf-tcp-stream.txt"));
     assert_eq!(figures(&tcp), [(FigureMetric::Goodput, Statistic::Mean, 2_333_040_000.0)]);
     assert_eq!(tcp.conditions.duration, Some(Nanos::from_millis(2010)));
-    // What arrived, not what was sent.
+    // Received, not sent, bytes.
     let udp = imported(saved!("netperf-udp-stream.txt"));
     assert_eq!(figures(&udp), [(FigureMetric::Goodput, Statistic::Mean, 849_930_000.0)]);
     assert_eq!(udp.conditions.payload_size, Some(PayloadSize(65_507)));

@@ -31,7 +31,7 @@ pub struct PdfError(String);
 ///
 /// # Errors
 ///
-/// What Typst says against the source, with its lines.
+/// Errors of Typst in the source, with their lines.
 pub fn pdf(typeset: Typeset) -> Result<Vec<u8>, PdfError> {
     let document = Document::new(typeset);
     let said = |diagnostics| PdfError(describe(&document, diagnostics));

@@ -33,7 +33,7 @@ fn set(run: &Run, outcomes: &[LimitOutcome], lang: Lang) -> Vec<u8> {
     pdf(typeset(run, outcomes, lang)).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What a program says of a PDF, which is where its words have `PDF`.
+/// Name of a PDF in a program's words, which is where they have `PDF`.
 fn said(pdf: &[u8], words: &[&str]) -> String {
     let file = NamedTempFile::new().unwrap();
     fs::write(&file, pdf).unwrap();

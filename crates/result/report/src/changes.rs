@@ -56,7 +56,7 @@ fn parsed(change: &str) -> Option<(&str, Value<'_>)> {
     Some((object, Value { name, before, after }))
 }
 
-/// Which of the runs alone has an object of several values; `None` where both have it.
+/// The run that alone has an object of several values; `None` where both have it.
 fn only(object: &Object<'_>) -> Option<&'static str> {
     let all = |is_none: fn(&Value<'_>) -> bool| object.values.len() > 1 && object.values.iter().all(is_none);
     if all(|value| value.after == NONE) {

@@ -13,7 +13,7 @@ use crate::{changes, lang::Lang, probes, show, terminal, texts::Texts};
 /// Before the figures of a configuration.
 const INDENT: &str = "    ";
 
-/// What `wireproof compare` prints: for each run a row for each figure of each configuration in common, what only one of the runs
+/// Text of `wireproof compare`: for each run a row for each figure of each configuration in common, what only one of the runs
 /// has, what changed between them, and what follows.
 pub fn comparison(comparison: &Comparison, lang: Lang) -> String {
     let configurations = comparison.runs.iter().flat_map(|run| &run.configurations);

@@ -22,7 +22,7 @@ pub(crate) struct Spread {
     pub(crate) high: f64,
     /// How many values.
     pub(crate) n: usize,
-    /// Of the median; `None` where the trials are too few.
+    /// Interval of the median; `None` where the trials are too few.
     pub(crate) interval: Option<Interval>,
 }
 

@@ -18,7 +18,7 @@ pub enum Notice<'a> {
     Measuring {
         /// The probe.
         what: &'a ProbeSpec,
-        /// Which step of the plan, from 1.
+        /// Step of the plan, from 1.
         step: usize,
         /// Steps in all.
         steps: usize,

@@ -21,7 +21,7 @@ pub(crate) struct Page {
     pub(crate) issuer: Option<Issuer>,
     /// Line for every sheet: the bed is simulated, and the classification of the document; `None` where there is nothing to say.
     pub(crate) mark: Option<String>,
-    /// What identifies the document: label and value. An empty value is a box to fill in by hand.
+    /// Identity of the document: label and value. An empty value is a box to fill in by hand.
     pub(crate) identity: Vec<(String, String)>,
     /// Approved, checked and made by, in this order: role, and a name or nothing. Each is a box with room for a stamp.
     pub(crate) approvals: Vec<(String, String)>,
@@ -33,7 +33,7 @@ pub(crate) struct Page {
     pub(crate) on_cover: usize,
     /// Claims that the results do not make; the last words.
     pub(crate) statement: String,
-    /// What every sheet is told by: the run's name.
+    /// Mark of every sheet: the run's name.
     pub(crate) reference: String,
 }
 
@@ -61,7 +61,7 @@ pub(crate) enum Block {
         /// Its meaning, a paragraph each.
         meaning: Vec<Text>,
     },
-    /// What nobody shall overlook, in a frame: a heading word, and the text.
+    /// A notice that nobody shall overlook, in a frame: a heading word, and the text.
     Notice { word: String, text: Text },
     /// Running text.
     Paragraph(Text),
@@ -179,7 +179,7 @@ pub(crate) struct Figure {
 /// A drawing.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Drawing {
-    /// What stands inside the `<svg>` element, in units of its box. Without title and without colours: classes give these, on
+    /// Content of the `<svg>` element, in units of its box. Without title and without colours: classes give these, on
     /// screen the reader's light or dark ones, on paper the light ones.
     Svg { width: u32, height: u32, content: String },
     /// Small drawings along the same axes, as many beside each other as there is room for.
@@ -202,7 +202,7 @@ pub(crate) struct Panel {
 /// One entry of a legend.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct LegendEntry {
-    /// Which colour and mark.
+    /// Index of its colour and mark.
     pub(crate) style: usize,
     pub(crate) line: Line,
     pub(crate) name: String,

@@ -45,7 +45,7 @@ pub enum Obstacle {
         /// The IP version.
         ip: IpVersion,
     },
-    /// What its reference measured cannot be compared with this bed.
+    /// The reference's figure cannot be compared with this bed.
     NotComparable,
 }
 

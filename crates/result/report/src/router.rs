@@ -37,7 +37,7 @@ pub fn router(router: &Router, lang: Lang) -> String {
         + "\n"
 }
 
-/// What to know of a new router.
+/// Facts of a new router.
 pub fn router_is_up(lang: Lang) -> String {
     let t = Texts::of(lang);
     format!("\n{}\n{}\n", t.get("router-filters"), t.get("router-hint"))

@@ -57,13 +57,13 @@ words! {
     own = "watch-own",
     /// A driver's queue.
     queue = "watch-queue",
-    /// What XDP programs did.
+    /// Counts of XDP programs.
     xdp = "watch-xdp",
     /// A driver's other counters.
     driver = "watch-driver",
     /// Layer that a share of the line counts.
     line_note = "watch-line-note",
-    /// What keys do.
+    /// Meaning of keys.
     keys = "watch-keys",
     /// The same where there is little room.
     keys_short = "watch-keys-short",
@@ -77,7 +77,7 @@ impl WatchWords {
         Texts::of(self.lang).count("watch-count", count as u64)
     }
 
-    /// Which of so many interfaces are shown.
+    /// The shown ones of so many interfaces.
     pub fn range(&self, first: usize, last: usize, count: usize) -> String {
         Texts::of(self.lang).with("watch-range", &[("first", &first), ("last", &last), ("count", &count)])
     }

@@ -435,7 +435,7 @@ fn both_network_stacks_stand_beside_each_other() {
         assert!(page.contains(line) && page.contains(caption), "{lang:?}");
         assert!(report::summary(&material, lang, None).contains(line), "{lang:?}");
     }
-    // Of the one all cards were zero-copy, of the other none.
+    // All cards of one were zero-copy, none of the other.
     for (lang, zero_copy, copy) in [
         (Lang::En, "the card reads and writes the packets in the program’s own memory", "does no zero-copy AF_XDP"),
         (Lang::Ja, "ゼロコピーモード", "コピーモード: ドライバーがゼロコピー"),

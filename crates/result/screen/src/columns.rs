@@ -1,4 +1,4 @@
-//! Which columns of the table there is room for.
+//! Columns of the table that there is room for.
 
 use report::WatchWords;
 

@@ -89,7 +89,7 @@ impl Detail<'_> {
         let words = self.words;
         let label = self.label();
         let mut columns = vec![self.now(), self.peak(), self.total(), self.mean(), self.line()];
-        // What does not fit is left out from the end; the order that is read is another.
+        // Cells that do not fit are left out from the end; the order that is read is another.
         let mut left_cells = self.cells.saturating_sub(1 + label);
         columns.retain(|column| {
             let fits = column.cells > 0 && left_cells > column.cells;
@@ -152,7 +152,7 @@ impl Detail<'_> {
         Figures { heading: self.words.total.clone(), cells: 16, rows: [a, b, c, d] }
     }
 
-    /// Of the line; nothing where there is none.
+    /// Rate of the line; nothing where there is none.
     fn line(&self) -> Figures {
         let now = self.link.now();
         let shown = |way: usize| now.and_then(|now| now[way].line_percent).map(percent).unwrap_or_default();

@@ -32,7 +32,7 @@ fn said(link: &Link, words: &WatchWords) -> String {
     said
 }
 
-/// What passed each interface, how fast on average and at most.
+/// Traffic of each interface, how fast on average and at most.
 pub fn summary(watch: &Watch, words: &WatchWords) -> String {
     let busy = |link: &Link| link.totals().iter().any(|way| *way != Way::default());
     let mut text: String =

@@ -47,7 +47,7 @@ impl Scale {
     }
 
     fn of(units: &[(f64, &'static str)], unit_width: usize, highest: f64) -> Self {
-        // What rounds to 1000 of a unit is 1 of the next.
+        // A value that rounds to 1000 of a unit is 1 of the next.
         let fits = |(size, _): &&(f64, &str)| *size == 1.0 || highest >= size * 0.99995;
         let (size, unit) = units.iter().rev().find(fits).copied().unwrap_or((1.0, ""));
         let decimals = match highest / size {

@@ -24,7 +24,7 @@ const DETAIL: usize = 8;
 /// The room for it that the table leaves where it can: with graphs.
 const ROOMY: usize = 12;
 
-/// What somebody pressed.
+/// A key that somebody pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Press {
     /// The interface above, or below.
@@ -37,7 +37,7 @@ pub enum Press {
     Details,
 }
 
-/// What is shown, and how.
+/// Settings of the view.
 #[derive(Clone, Debug)]
 pub struct Screen {
     words: WatchWords,
@@ -169,7 +169,7 @@ impl Screen {
         [table.heading()].into_iter().chain(shown).collect()
     }
 
-    /// What cannot be read is worth more than what keys do.
+    /// A reading that fails is worth more than what keys do.
     fn foot(&self, watch: &Watch, notes: &[String], cells: usize) -> Line<'static> {
         if let Some(note) = notes.first() {
             return Line::styled(format!(" {}", cut(note, cells - 1)), self.look.warning());

@@ -13,12 +13,12 @@ impl Look {
         Self { colours }
     }
 
-    /// Of what was received (0) and what was sent (1).
+    /// Style of received (0) and sent (1) traffic.
     pub(crate) fn way(self, way: usize) -> Style {
         self.colour([Color::Cyan, Color::Magenta][way])
     }
 
-    /// Of what needs a look.
+    /// Style of a value that needs a look.
     pub(crate) fn warning(self) -> Style {
         self.colour(Color::Red).add_modifier(Modifier::BOLD)
     }
@@ -32,7 +32,7 @@ pub(crate) fn plain() -> Style {
     Style::new()
 }
 
-/// Of what is there to be found, and not to be read each second.
+/// Style of a value that is there to be found, and not to be read each second.
 pub(crate) fn faint() -> Style {
     Style::new().add_modifier(Modifier::DIM)
 }

@@ -15,7 +15,7 @@ use crate::{
     text::{cut, left, right},
 };
 
-/// What stands where there is no figure.
+/// Text in place of a missing figure.
 pub(crate) const NO_FIGURE: &str = "–";
 
 /// How the table is written.

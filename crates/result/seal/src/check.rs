@@ -14,7 +14,7 @@ use crate::{SIGNATURE_FILE, SUMS_FILE, SealError, Sum, Sums, sign, sums::sha256_
 /// Bytes of a list of sums: thousands of files.
 const LONGEST: u64 = 1 << 20;
 
-/// What is wrong with a folder: one thing about one file.
+/// A fault of a folder: one thing about one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Finding {
     /// A file is not as it was.
@@ -33,12 +33,12 @@ pub enum Finding {
     BadSignature(String),
 }
 
-/// What came of a check.
+/// Outcome of a check.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Checked {
-    /// What is wrong; nothing means that all agrees with the list.
+    /// Faults; none means that all agrees with the list.
     pub findings: Vec<Finding>,
-    /// What the signer wrote into the signature, where that is the key's over this list. Whatever else was found, the list is
+    /// Comment of the signer in the signature, where that is the key's over this list. Whatever else was found, the list is
     /// then as it was signed.
     pub signed: Option<String>,
 }
@@ -82,7 +82,7 @@ pub fn others<'a>(folder: &Path, known: impl Iterator<Item = &'a str>) -> Result
     Ok(names(folder, "")?.into_iter().filter(|name| !known.contains(name.as_str())).collect())
 }
 
-/// What the signer wrote, or what is wrong.
+/// Comment of the signer, or the fault.
 fn signature(folder: &Path, sums: &str, key: &str) -> Result<Result<String, Finding>, SealError> {
     let Ok(signature) = short_text(&folder.join(SIGNATURE_FILE)) else { return Ok(Err(Finding::NotSigned)) };
     Ok(sign::verify(sums, &signature, key)?.map_err(Finding::BadSignature))

@@ -1,10 +1,10 @@
-//! What can go wrong with sums, keys and signatures.
+//! Failures of sums, keys and signatures.
 
 use std::{io, path::PathBuf};
 
 use model::plain::one_line;
 
-/// What could not be done, and what to do.
+/// A failure: the attempt, and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum SealError {
     /// A file that has to be there cannot be read.
@@ -12,7 +12,7 @@ pub enum SealError {
     Unreadable {
         /// The file or folder.
         path: PathBuf,
-        /// What the system said.
+        /// Message of the system.
         source: io::Error,
     },
     /// The list of sums is none.
@@ -20,13 +20,13 @@ pub enum SealError {
     Sums {
         /// Counts from 1.
         line: usize,
-        /// What is wrong with it.
+        /// The fault.
         why: &'static str,
     },
     /// The secret key is none.
     #[error("not a minisign secret key: {why}; \"minisign -G\" makes one")]
     SecretKey {
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// The password does not open the secret key.
@@ -35,13 +35,13 @@ pub enum SealError {
     /// The public key is none.
     #[error("not a minisign public key: {why}; it is the file that \"minisign -G\" wrote as minisign.pub")]
     PublicKey {
-        /// What is wrong with it.
+        /// The fault.
         why: String,
     },
     /// The signature could not be made.
     #[error("cannot sign: {why}")]
     Sign {
-        /// What the library said.
+        /// Message of the library.
         why: String,
     },
 }

@@ -46,7 +46,7 @@ fn decode(text: &str) -> Result<SecretKey, SealError> {
     SecretKey::from_bytes(&bytes).map_err(|_| wrong("it is cut off"))
 }
 
-/// What the signer wrote into the signature, if this is one of that key over this text; what is wrong otherwise.
+/// Comment of the signer in the signature, if this is one of that key over this text; the fault otherwise.
 pub(crate) fn verify(text: &str, signature: &str, key: &str) -> Result<Result<String, String>, SealError> {
     let wrong = |error: PError| SealError::PublicKey { why: error.to_string() };
     let key = PublicKeyBox::from_string(key.trim()).and_then(PublicKeyBox::into_public_key).map_err(wrong)?;

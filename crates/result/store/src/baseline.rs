@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use crate::{Store, StoreError};
 
-/// What later runs of a plan on a bed are compared with.
+/// The run that later runs of a plan on a bed are compared with.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Baseline {
     /// Name of the bed.

@@ -1,6 +1,6 @@
 //! Conclusions from runs, kept so that a list of many runs need not draw each anew.
 //!
-//! Whatever program changes a run or one of its trials, triggers of the database count the change and empty what was kept.
+//! Triggers of the database count each change of a run or its trials, by any program, and empty the conclusion.
 
 use std::collections::HashMap;
 
@@ -12,12 +12,12 @@ use crate::{Store, StoreError, schema};
 /// Bytes of a conclusion: a thousand configurations.
 const LONGEST: u32 = 1 << 20;
 
-/// What a store knows of a run beside its rows.
+/// Knowledge of a run beside its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Kept {
     /// How often its rows were changed.
     pub changes: i64,
-    /// What was concluded from the rows as they are. Like them, it may be anything: a store is a user's file.
+    /// The conclusion from the rows as they are. Like them, it may be anything: a store is a user's file.
     pub conclusion: Option<String>,
 }
 
@@ -33,7 +33,7 @@ pub struct Drawn {
 }
 
 impl Store {
-    /// What is kept of each run. `judge` names all that a conclusion depends on beside the rows. A store that has no place for
+    /// Conclusion from each run. `judge` names all that a conclusion depends on beside the rows. A store that has no place for
     /// conclusions, because it is older and read-only, keeps none.
     pub fn conclusions(&self, judge: &str) -> HashMap<RunId, Kept> {
         let query =

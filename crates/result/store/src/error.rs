@@ -1,4 +1,4 @@
-//! What can go wrong with a store.
+//! Failures of a store.
 
 use std::{
     io,
@@ -8,7 +8,7 @@ use std::{
 use model::RunId;
 use rusqlite::ErrorCode;
 
-/// What could not be done with a store, why, and what to do.
+/// A failure of a store: the attempt, the reason, and the remedy.
 #[derive(Debug, thiserror::Error)]
 pub enum StoreError {
     /// There is nothing to read.
@@ -24,7 +24,7 @@ pub enum StoreError {
     Folder {
         /// The folder.
         path: PathBuf,
-        /// What the system said.
+        /// Message of the system.
         source: io::Error,
     },
     /// The file could not be made.
@@ -32,7 +32,7 @@ pub enum StoreError {
     Create {
         /// The store.
         path: PathBuf,
-        /// What the system said.
+        /// Message of the system.
         source: io::Error,
     },
     /// SQLite cannot get at the file, for a reason that the user can do something about.
@@ -40,7 +40,7 @@ pub enum StoreError {
     Trouble {
         /// The store.
         path: PathBuf,
-        /// What was wanted.
+        /// The attempt.
         tried: &'static str,
         /// The reason.
         trouble: Trouble,
@@ -52,9 +52,9 @@ pub enum StoreError {
     NotAStore {
         /// The file.
         path: PathBuf,
-        /// What was wanted.
+        /// The attempt.
         tried: &'static str,
-        /// What it is instead.
+        /// The kind of file that it is.
         is: &'static str,
     },
     /// Written by a later version of this program.
@@ -117,7 +117,7 @@ pub enum StoreError {
     Hold {
         /// The file.
         path: PathBuf,
-        /// What the system said.
+        /// Message of the system.
         source: io::Error,
     },
     /// There is no run at all.
@@ -152,7 +152,7 @@ pub enum StoreError {
         path: PathBuf,
         /// The run.
         run: RunId,
-        /// What is wrong with its text.
+        /// Fault of its text.
         source: serde_json::Error,
     },
     /// Anything else that SQLite says.
@@ -160,9 +160,9 @@ pub enum StoreError {
     Other {
         /// The store.
         path: PathBuf,
-        /// What was wanted.
+        /// The attempt.
         tried: &'static str,
-        /// What SQLite said.
+        /// Message of SQLite.
         source: rusqlite::Error,
     },
 }

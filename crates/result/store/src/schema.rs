@@ -124,7 +124,7 @@ fn rewrite(transaction: &Transaction<'_>, table: &str, change: fn(&mut Value)) -
     let rows = select.query_map([], |row| Ok((row.get::<_, i64>(0)?, row.get_ref(1)?.as_bytes()?.to_vec())))?;
     for row in rows.collect::<rusqlite::Result<Vec<_>>>()? {
         let (rowid, body) = row;
-        // What is no JSON stays as it is, and is named when its run is read.
+        // Text that is no JSON stays as it is, and is named when its run is read.
         let Ok(mut body) = serde_json::from_slice::<Value>(&body) else { continue };
         change(&mut body);
         let update = format!("UPDATE {table} SET body = ?2 WHERE rowid = ?1");

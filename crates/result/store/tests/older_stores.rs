@@ -1,4 +1,4 @@
-//! What an older version of the program stored is still there.
+//! Runs stored by older versions of the program are still there.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -15,7 +15,7 @@ const TABLES: &str = "CREATE TABLE run (id TEXT PRIMARY KEY, started TEXT NOT NU
     CREATE TABLE trial (run TEXT NOT NULL REFERENCES run (id), number INTEGER NOT NULL, body TEXT NOT NULL, \
     PRIMARY KEY (run, number)) STRICT; PRAGMA application_id = 2003858022;";
 
-/// What a store of an older version holds: one run, and its trials.
+/// Content of a store of an older version: one run, and its trials.
 struct Old {
     version: u32,
     run: Value,

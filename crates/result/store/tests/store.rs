@@ -1,4 +1,4 @@
-//! What is stored is there again, whatever happened in between.
+//! Stored runs are there again, whatever happened in between.
 
 mod fixture;
 
@@ -272,7 +272,7 @@ fn a_trial_that_cannot_be_read_is_left_out_and_the_others_are_read() {
     assert_eq!(store.last().unwrap().trials[0], trial(1), "a run that is gone on with puts it right");
 }
 
-/// What is kept of the run "first", by this judge.
+/// Conclusion from the run "first", by this judge.
 fn kept(store: &Store, judge: &str) -> Kept {
     store.conclusions(judge).remove(&RunId("first".into())).expect("the run is stored")
 }

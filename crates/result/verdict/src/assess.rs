@@ -100,7 +100,7 @@ fn ways(run: &Run, trials: &[Assessed<'_>]) -> Vec<Option<Ends>> {
     }
 }
 
-/// What limited the flow that goes this way, or the whole trial where none does.
+/// Limit of the flow that goes this way, or of the whole trial where none does.
 fn limit_of(assessment: &TrialAssessment, way: Option<&Ends>) -> Option<LimitedBy> {
     let goes = |flow: &&FlowAssessment, (from, to): &Ends| (&flow.from, &flow.to) == (from, to);
     let flow = way.and_then(|way| assessment.flows.iter().find(|flow| goes(flow, way)));

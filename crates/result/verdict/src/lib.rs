@@ -1,4 +1,4 @@
-//! What trials mean: PASS, FAIL, INCONCLUSIVE or NOT RUN against limits, what limited each figure, and runs side by side.
+//! Meaning of trials: PASS, FAIL, INCONCLUSIVE or NOT RUN against limits, the limit of each figure, and runs side by side.
 //!
 //! This crate is pure, and judges stored trials: an old run is judged by today's rules.
 

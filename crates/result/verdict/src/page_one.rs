@@ -77,7 +77,7 @@ fn judged(outcomes: &[LimitOutcome]) -> Vec<usize> {
     of.into_iter().map(|(index, _)| index).collect()
 }
 
-/// Of each probe and protocol one configuration that has its main figure. Those of a probe that has a limit are left out.
+/// One configuration of each probe and protocol that has its main figure. Probes that have a limit are left out.
 fn free_figures(run: &Run, outcomes: &[LimitOutcome]) -> Vec<FreeFigure> {
     let all = crate::probes(run).into_iter().filter_map(|probe| free_figure(run, &probe));
     let is_judged = |it: &FreeFigure| outcomes.iter().any(|outcome| outcome.limit.metric == it.metric);
@@ -181,7 +181,7 @@ fn gravity(doubt: &Doubt) -> Gravity {
 
 /// The place that limited most configurations. An intended load that was reached counts only where nothing else limited.
 fn main_limit(limited: &[Limited], ways: usize) -> Option<MainLimit> {
-    // Of one configuration the place that most trials name stands first.
+    // The place that most trials of a configuration name stands first.
     let mut first = grouped(limited, |a, b| a.spec == b.spec && a.way == b.way);
     let first = first.iter_mut().map(|rows| rows[0]);
     let mut places = grouped(first, |a, b| (a.by.place, &a.by.endpoint) == (b.by.place, &b.by.endpoint));

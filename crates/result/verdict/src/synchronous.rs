@@ -2,7 +2,7 @@
 
 use model::{ClockRelation, PacketStream, Run, Source, Total, Trial};
 
-/// Of the packets that cores received, the share that makes the work that of the sender's cores: other traffic of the machine
+/// Share of the packets that cores received which makes the work that of the sender's cores: other traffic of the machine
 /// is in the count.
 const MOST: f64 = 0.5;
 

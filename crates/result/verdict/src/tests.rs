@@ -96,7 +96,7 @@ fn flow(mean_bps: f64) -> Flow {
     }
 }
 
-/// Of 1000 round trips, with this median and maximum in microseconds.
+/// A result of 1000 round trips, with this median and maximum in microseconds.
 pub(crate) fn rtt(p50: u64, max: u64) -> TimeSummary {
     let us = |us| Some(us * 1000);
     TimeSummary {

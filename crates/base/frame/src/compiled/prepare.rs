@@ -134,7 +134,7 @@ impl Fields {
         frame
     }
 
-    /// What differs with the flow, in the order that [`model::stream`] states.
+    /// Fields that differ with the flow, in the order that [`model::stream`] states.
     pub(super) fn variations(&self, flows: u32, offsets: &Offsets) -> Vec<Variation> {
         let (source, destination) = match self.destination_ip.first() {
             IpAddr::V4(_) => (offsets.l3 + 12, offsets.l3 + 16),

@@ -1,4 +1,4 @@
-//! Whatever a stream is, what it sends is understood by somebody else's parser, and by ours, to the same end.
+//! Frames of any stream are understood alike by another program's parser and by ours.
 
 use etherparse::{NetSlice, SlicedPacket, TransportSlice};
 use proptest::prelude::*;

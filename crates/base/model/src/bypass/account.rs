@@ -1,4 +1,4 @@
-//! What became of a program's sockets and datagrams.
+//! Outcome of a program's sockets and datagrams.
 
 use std::{fmt::Display, net::SocketAddr};
 
@@ -84,7 +84,7 @@ impl Account {
         claimed.chain(outside).flat_map(|(program, sockets)| sockets.iter().map(move |socket| (program, socket)))
     }
 
-    /// Of all sockets of all programs.
+    /// Counts of all sockets of all programs.
     fn sum(&self, beyond: impl Fn(&Claim) -> Counted, of: impl Fn(&Record) -> Counted) -> Counted {
         let sockets = self.claims.iter().flat_map(|claim| &claim.sockets).map(of);
         sockets.chain(self.claims.iter().map(beyond)).fold(Counted::default(), Counted::plus)
@@ -138,9 +138,9 @@ pub struct Record {
     pub local: Option<SocketAddr>,
     /// The end that it is connected to.
     pub peer: Option<SocketAddr>,
-    /// What went past the kernel.
+    /// Datagrams past the kernel.
     pub past: Counted,
-    /// What went through it.
+    /// Datagrams through it.
     pub through: Counted,
     /// Received past the kernel and dropped at a full queue.
     pub dropped: u64,
@@ -186,7 +186,7 @@ impl Record {
 
     /// Whether it is a UDP socket that was left to the kernel at some moment, and counted by it alone from then on.
     pub fn stays_with_the_kernel(&self) -> bool {
-        // Of a socket that was never bound nothing is known, nor is there anything to know.
+        // Nothing is known of a socket that was never bound, nor is there anything to know.
         let is_left = self.fate.is_err_and(|why| !matches!(why, Reason::NotBound | Reason::Tcp | Reason::NotUdp));
         is_left && self.fate() != Fate::ShutDown
     }
@@ -240,9 +240,9 @@ pub struct Claim {
 pub struct Beyond {
     /// How many there were.
     pub count: u32,
-    /// What went past the kernel.
+    /// Datagrams past the kernel.
     pub past: Counted,
-    /// What went through it.
+    /// Datagrams through it.
     pub through: Counted,
 }
 

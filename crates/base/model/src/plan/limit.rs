@@ -1,4 +1,4 @@
-//! What figures must reach.
+//! Limits that figures must reach.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -63,7 +63,7 @@ pub struct Limit {
     pub rate: Option<PacketRate>,
 }
 
-/// Which side of a bound is good, with the bound in the metric's base unit (nanoseconds, bit/s, bytes, or a share of 1).
+/// The good side of a bound, with the bound in the metric's base unit (nanoseconds, bit/s, bytes, or a share of 1).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
@@ -78,7 +78,7 @@ pub enum Bound {
 pub enum Criterion<'a> {
     /// A number.
     Bound(Bound),
-    /// What somebody else measured.
+    /// A figure that somebody else measured.
     Reference {
         /// Name of the reference.
         id: &'a str,

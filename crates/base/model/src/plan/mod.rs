@@ -60,7 +60,7 @@ pub struct Plan {
     /// Requests and their responses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transactions: Vec<TransactionsItem>,
-    /// What figures must reach.
+    /// Limits that figures must reach.
     #[serde(default)]
     pub limits: Vec<Limit>,
 }
@@ -80,9 +80,9 @@ choice!(
 pub struct Step {
     /// The procedure that asks for it (see [`Section::id`]).
     pub procedure: String,
-    /// What to measure.
+    /// Items to measure.
     pub spec: ProbeSpec,
-    /// Which of the bed's senders are in it (see [`crate::Bed::senders`]).
+    /// The bed's senders that are in it (see [`crate::Bed::senders`]).
     pub senders: Range<usize>,
     /// Counts from 1.
     pub repeat: u32,
@@ -162,7 +162,7 @@ fn read(toml: &str) -> Result<Plan, PlanError> {
     from_toml(toml).map_err(|error| PlanError::Toml(in_plain_words(&error.in_text)))
 }
 
-/// What a key expects, as serde names it and as the author of a plan knows it.
+/// Expected form of a key, as serde names it and as the author of a plan knows it.
 const EXPECTED: [(&str, &str); 12] = [
     ("a nonzero u16", "a whole number from 1: write it like 6"),
     ("a nonzero u32", "a whole number from 1: write it like 6"),

@@ -35,7 +35,7 @@ pub struct PacketsItem {
     /// Instead: streams that are sent at the same time, each with its own sizes, headers and load.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stream: Vec<Stream>,
-    /// What is offered each way ("1 Mpps", "5 Gbit/s L1", "10 %", "1 Mpps poisson"), or several loads one after the other ("1 Mpps..10 Mpps": ten of
+    /// Load offered each way ("1 Mpps", "5 Gbit/s L1", "10 %", "1 Mpps poisson"), or several loads one after the other ("1 Mpps..10 Mpps": ten of
     /// them, in round steps; "1 Mpps..10 Mpps step 500 kpps"); without it flat out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Ladder>,

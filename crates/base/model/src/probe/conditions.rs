@@ -47,7 +47,7 @@ conditions! {
     packet_size: u32,
     /// MTU of the interfaces.
     mtu: Mtu,
-    /// Which way the data went.
+    /// Direction of the data.
     direction: Direction,
     /// Whether it went one way only, where the source does not say which: either of ours is as good.
     one_way: bool,
@@ -65,13 +65,13 @@ conditions! {
     rate: PacketRate,
     /// Payload that was offered; nothing is flat out.
     offered: BitRate,
-    /// Whose network stack.
+    /// Network stack.
     stack: Stack,
     /// Rate of the link.
     link_rate: BitRate,
     /// Layer whose bits are counted.
     layer: u8,
-    /// What joined the ends.
+    /// Joint of the ends.
     link: Words,
     /// Path of the packets.
     path: Words,

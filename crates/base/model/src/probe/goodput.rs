@@ -68,10 +68,10 @@ pub struct GoodputSpec {
     pub protocol: Protocol,
     /// IPv4 or IPv6.
     pub ip: IpVersion,
-    /// Whose network stack at both ends.
+    /// Network stack at both ends.
     #[serde(default)]
     pub stack: Stack,
-    /// Which way.
+    /// Direction.
     pub direction: Direction,
     /// Connections (TCP) or flows (UDP) that send at the same time, each way.
     pub streams: u16,

@@ -37,7 +37,7 @@ pub struct LatencySpec {
     pub protocol: Protocol,
     /// IPv4 or IPv6.
     pub ip: IpVersion,
-    /// Whose network stack at both ends.
+    /// Network stack at both ends.
     #[serde(default)]
     pub stack: Stack,
     /// How both ends wait.

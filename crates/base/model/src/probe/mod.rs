@@ -1,4 +1,4 @@
-//! What to measure: one probe's full description, the same in plans, messages, trials and reports.
+//! One probe's full description, the same in plans, messages, trials and reports.
 //!
 //! # A new probe
 //!
@@ -69,7 +69,7 @@ pub const FASTEST: PacketRate = PacketRate(100_000_000);
 /// Duration of a self-test.
 const SELF_TEST: Nanos = Nanos::from_secs(1);
 
-/// Which side of a probe.
+/// A side of a probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Side {
@@ -104,7 +104,7 @@ pub struct Seat {
     pub congestion: Option<String>,
     /// Drawn for each trial, the same at both sides: by it a side tells the other from a stranger.
     pub token: u32,
-    /// Which of the trial's senders it is, or has as its counterpart, from 0.
+    /// Index of the trial's sender that it is, or has as its counterpart, from 0.
     #[serde(default)]
     pub sender: usize,
     /// How many senders the trial has.

@@ -35,11 +35,11 @@ choice!(
 pub struct PacketsSpec {
     /// Streams that each sender sends at the same time. Never empty; all of one IP version.
     pub streams: Vec<Stream>,
-    /// Which way.
+    /// Direction.
     pub direction: Direction,
     /// How long they are sent. Nothing is left out of it.
     pub duration: Nanos,
-    /// What sends them; `None` is what fits best.
+    /// Sending engine; `None` is the one that fits best.
     pub engine: Option<Engine>,
     /// MTU that both ends are set to; `None` leaves the bed's own.
     pub mtu: Option<Mtu>,

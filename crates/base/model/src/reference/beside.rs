@@ -31,7 +31,7 @@ pub struct Compared {
     pub spec: ProbeSpec,
     /// Size of our frames as they were sent, with FCS; null for bulk data.
     pub frame_size: Option<FrameSize>,
-    /// Which figure.
+    /// The figure.
     pub metric: Metric,
     /// Ours.
     pub ours: OurFigure,
@@ -55,7 +55,7 @@ pub struct OurFigure {
     pub high: f64,
     /// How many trials.
     pub trials: u32,
-    /// Of the median, where there are enough trials.
+    /// Interval of the median, where there are enough trials.
     pub interval: Option<Interval>,
 }
 
@@ -85,11 +85,11 @@ pub struct Against {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "match", rename_all = "kebab-case")]
 pub enum Match {
-    /// Whatever the reference says of its conditions holds for ours.
+    /// All conditions that the reference states hold for ours.
     Comparable,
     /// The same quantity under other conditions.
     Differs {
-        /// What differs.
+        /// Differences.
         conditions: Vec<Difference>,
     },
     /// Another quantity, or another world.
@@ -122,7 +122,7 @@ choice!(
     Condition, "a condition", {
         /// Whether real wires and cards are involved.
         Simulated = "simulated",
-        /// Whose network stack.
+        /// Network stack.
         Stack = "stack",
         /// Bytes in each message.
         PayloadSize = "payload_size",
@@ -132,7 +132,7 @@ choice!(
         LinkRate = "link_rate",
         /// How the program waits.
         Mode = "mode",
-        /// Which way the data goes.
+        /// Direction of the data.
         Direction = "direction",
         /// Connections or flows.
         Streams = "streams",

@@ -83,7 +83,7 @@ choice!(
 );
 
 impl FigureMetric {
-    /// What kind of quantity it is.
+    /// Kind of quantity.
     pub fn dimension(self) -> Dimension {
         match self {
             Self::Rtt | Self::HalfRtt => Dimension::Time,

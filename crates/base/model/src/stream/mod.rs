@@ -59,7 +59,7 @@ pub const SOURCE_PORT: u16 = 49_184;
 /// Where they go unless told: the port beside it, which a receiver without privilege can open.
 pub const DESTINATION_PORT: u16 = 49_185;
 
-/// What frames look like, how many flows they make, and how fast they are sent.
+/// Form of frames, number of their flows, and their rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Stream {

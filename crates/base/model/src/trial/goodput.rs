@@ -86,7 +86,7 @@ pub struct GoodputSent {
     pub tcp: Vec<TcpState>,
     /// Datagrams, over UDP.
     pub datagrams: Option<DatagramsSent>,
-    /// What became of `MSG_ZEROCOPY` sends.
+    /// Outcome of `MSG_ZEROCOPY` sends.
     pub zero_copied: Option<ZeroCopied>,
     /// How often a socket's full send buffer made the sender wait.
     pub buffer_full: u64,
@@ -132,7 +132,7 @@ pub struct TcpState {
     pub seconds: TcpSeconds,
 }
 
-/// What the kernel knew of a TCP connection second by second, beside the goodput of the same whole seconds. Lists of one
+/// The kernel's state of a TCP connection second by second, beside the goodput of the same whole seconds. Lists of one
 /// length: of a long trial with many connections, a value for each second of each would be written with its name.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TcpSeconds {
@@ -205,7 +205,7 @@ pub struct DatagramsSent {
     pub pacing: Option<Pacing>,
 }
 
-/// What became of `MSG_ZEROCOPY` sends.
+/// Outcome of `MSG_ZEROCOPY` sends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ZeroCopied {
     /// Sends that the kernel reported as really not copied.
@@ -237,7 +237,7 @@ pub struct WaySecond {
 pub struct Together {
     /// Over all counted time.
     pub mean_bps: f64,
-    /// Of each whole second that all of them have.
+    /// Rate of each whole second that all of them have.
     pub intervals_bps: Vec<f64>,
 }
 
@@ -303,7 +303,7 @@ impl GoodputSpec {
 }
 
 impl GoodputResult {
-    /// Of all datagrams, both ways, the share that did not come; `None` over TCP.
+    /// Share of all datagrams, both ways, that did not come; `None` over TCP.
     fn loss(&self) -> Option<f64> {
         let counts = |flow: &Flow| Some((flow.lost()?, flow.sent.datagrams.as_ref()?.sent));
         let all = self.flows.iter().map(counts).collect::<Option<Vec<_>>>()?;

@@ -71,9 +71,9 @@ pub struct LatencyResult {
     pub stages: Vec<Stage>,
     /// Whether the stages' stamps on the wire were made by the card.
     pub hardware_stamps: bool,
-    /// Which queue the kernel polls for this socket (`SO_INCOMING_NAPI_ID`); `None` where the driver has none to poll.
+    /// Queue that the kernel polls for this socket (`SO_INCOMING_NAPI_ID`); `None` where the driver has none to poll.
     pub napi: Option<u32>,
-    /// What reading the clock once costs, in nanoseconds (two readings are inside each round trip).
+    /// Time that one reading of the clock takes, in nanoseconds (two readings are inside each round trip).
     pub clock_cost_ns: f64,
     /// The whole sample: HDR histogram in nanoseconds, V2 encoding, base64.
     pub histogram: String,
@@ -143,7 +143,7 @@ impl Measures for LatencySpec {
 }
 
 impl LatencyResult {
-    /// Of all messages, the share whose reply did not come in time; `None` where that is not known.
+    /// Share of all messages whose reply did not come in time; `None` where that is not known.
     fn loss(&self) -> Option<f64> {
         let lost = self.lost? + self.late;
         (self.sent > 0).then(|| lost as f64 / self.sent as f64)
@@ -162,12 +162,12 @@ fn mean_at_least(result: &LatencyResult, timeout: f64) -> f64 {
 /// 4.1, IPDV, without its sign).
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Variation {
-    /// Of the round trip.
+    /// Variation of the round trip.
     pub rtt_ns: TimeSummary,
-    /// Of the way there; absent without one-way delays.
+    /// Variation of the way there; absent without one-way delays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub forward_ns: Option<TimeSummary>,
-    /// Of the way back; absent without one-way delays.
+    /// Variation of the way back; absent without one-way delays.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reverse_ns: Option<TimeSummary>,
 }

@@ -60,7 +60,7 @@ pub struct Trial {
     pub cpus: [Vec<usize>; 2],
     /// Measurement and figures.
     pub measured: Measured,
-    /// What both ends counted over the trial (near, far).
+    /// Counts of both ends over the trial (near, far).
     pub counters: [EndCounters; 2],
     /// The other ends that sent to the far one at the same time.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -16,7 +16,7 @@ use crate::{
     units::{Mtu, Nanos},
 };
 
-/// What passes, each way.
+/// Largest packet that passes, each way.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PathResult {
     /// From the near side to the far side.

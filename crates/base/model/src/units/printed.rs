@@ -11,7 +11,7 @@ use super::{Notation, PACKET_RATE, RATE, TIME, UnitError, split};
 #[display("{_0} %")]
 pub struct Percent(pub f64);
 
-/// What kind of quantity a printed value is.
+/// Kind of quantity of a printed value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Dimension {
     /// Nanoseconds.
@@ -51,7 +51,7 @@ const NOTATIONS: [(Dimension, &Notation); 5] = [
     (Dimension::Share, &SHARE),
 ];
 
-/// Of none of them: refuses with all units there are.
+/// A value in none of them: refuses with all units there are.
 pub(super) const NONE: Notation =
     Notation { units: &[], accepted: "us, Gbit/s, Mpps, MiB/s, % and the like", example: "9.4 Gbit/s" };
 
@@ -61,7 +61,7 @@ impl Printed {
         self.amount
     }
 
-    /// What kind of quantity it is.
+    /// Kind of quantity.
     pub fn dimension(&self) -> Dimension {
         self.dimension
     }

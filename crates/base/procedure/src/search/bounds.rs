@@ -10,7 +10,7 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    /// Those among loads in ascending order.
+    /// Bounds among loads in ascending order.
     pub(super) fn among(loads: impl DoubleEndedIterator<Item = (f64, Classification)> + Clone) -> Self {
         let of = |classification| move |(_, it): &(f64, Classification)| *it == classification;
         let upper = loads.clone().find(of(Classification::Upper)).map(|(load, _)| load);

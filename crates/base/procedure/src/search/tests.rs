@@ -89,7 +89,7 @@ fn a_hard_limit_is_the_conditional_throughput_though_the_bound_is_above() {
     let [_, _, one_second, _] = example_goals();
     let goal = Goal { duration_sum: Nanos::from_secs(21), ..one_second };
     assert_eq!(classify(&goal, &at_limit), Classification::Lower);
-    // Of 21 seconds, 10.5 decide; 11 were measured.
+    // Half of 21 seconds decides; 11 were measured.
     assert!((conditional_throughput(&goal, &at_limit).expect("trials") - 1e8).abs() < 1.0);
 }
 

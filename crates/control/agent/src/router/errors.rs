@@ -47,7 +47,7 @@ pub enum RouterError {
     Uplink {
         /// The interface.
         name: String,
-        /// What it carries.
+        /// Its content.
         what: &'static str,
     },
     /// The IPv6 default route would be lost.

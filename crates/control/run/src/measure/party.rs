@@ -19,7 +19,7 @@ pub(super) struct Pair {
 
 /// One side.
 pub(super) struct Party {
-    /// Which of the bed's agents has it.
+    /// Index of the bed's agent that has it.
     pub(super) link: usize,
     pub(super) id: u64,
     pub(super) ready: Option<Ready>,
@@ -32,7 +32,7 @@ pub(super) struct Ready {
     pub(super) address: Option<SocketAddr>,
 }
 
-/// What it told on the way.
+/// Its reports on the way.
 pub(super) struct News {
     pub(super) fraction: f64,
     /// Not passed on yet.

@@ -1,4 +1,4 @@
-//! What makes a trial's figures less trustworthy, as far as the trial itself shows it. Pure.
+//! Reasons to trust a trial's figures less, as far as the trial itself shows them. Pure.
 
 use model::{
     Doubt, EndCounters, Source,
@@ -79,7 +79,7 @@ fn other_load(ends: &[End<'_>]) -> Vec<Doubt> {
     alone.filter_map(other_load_of).collect()
 }
 
-/// What the end's cores did beside the end's own threads, named by the core that had most of it: threads fill the cores in
+/// Load on the end's cores beside the end's own threads, named by the core that had most of it: threads fill the cores in
 /// their order, and the last may stay idle.
 fn other_load_of(end: &End<'_>) -> Option<Doubt> {
     let counters = &end.counters;
@@ -102,7 +102,7 @@ fn other_load_of(end: &End<'_>) -> Option<Doubt> {
     })
 }
 
-/// What was stolen from the worst of these cores, in percent; zero where that is too little to be told.
+/// Time stolen from the worst of these cores, in percent; zero where that is too little to be told.
 fn stolen(counters: &EndCounters, cores: &[usize]) -> f64 {
     let worst = ours(counters, cores).map(|core| core.steal).fold(0.0, f64::max);
     let (percent, seconds) = STEAL;

@@ -1,4 +1,4 @@
-//! What is kept of a long trial while it is under way, or when it is cut off. Pure.
+//! The part of a long trial that is kept while it is under way, or when it is cut off. Pure.
 
 use model::{Doubt, EndCounters, Endpoint, OtherSender, Trial, bed::Bed, plan::Step};
 
@@ -35,7 +35,7 @@ pub(crate) fn unfinished(heading: &Heading, step: &Step, bed: &Bed, told: &[Told
     })
 }
 
-/// What follows from replies and seconds alone. What the sender or a counter says is known at the end only.
+/// Figures that follow from replies and seconds alone. Counts of the sender and counters are known at the end only.
 fn known_before_the_end(doubt: &Doubt) -> bool {
     matches!(doubt, Doubt::RepliesMissing { .. } | Doubt::Stalled { .. } | Doubt::NothingToPoll { .. })
 }

@@ -116,7 +116,7 @@ struct {
 	__uint(max_entries, 1);
 } rounds SEC(".maps");
 
-// What follows a whole tag, of all sequences.
+// State after a whole tag, of all sequences.
 struct piece {
 	__u64 words[8];
 };

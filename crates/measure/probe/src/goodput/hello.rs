@@ -14,7 +14,7 @@ use crate::{
     socket::{STOP_CHECK, is_nothing_yet},
 };
 
-/// Which way the data of a connection or flow goes.
+/// Direction of the data of a connection or flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Way {
     /// From the near side to the far one.

@@ -76,7 +76,7 @@ fn no_congestion(name: &str, error: &io::Error) -> ProbeError {
     }
 }
 
-/// What the kernel granted: it doubles what was asked for, to have room for its own bookkeeping.
+/// Size that the kernel granted: it doubles what was asked for, to have room for its own bookkeeping.
 fn granted(
     spec: &GoodputSpec,
     stream: &TcpStream,

@@ -69,7 +69,7 @@ fn run(side: Box<dyn Prepared>, control: &Control) -> Result<GoodputSide, ProbeE
     }
 }
 
-/// What both sides brought: near, far.
+/// Results of both sides: near, far.
 fn measure(spec: &GoodputSpec) -> [GoodputSide; 2] {
     let sides = prepared(spec);
     thread::scope(|scope| {

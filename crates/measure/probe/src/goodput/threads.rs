@@ -18,7 +18,7 @@ use super::{
 };
 use crate::ProbeError;
 
-/// Which streams each sending thread has: one thread a core, because streams that share a core would only take turns.
+/// Streams of each sending thread: one thread a core, because streams that share a core would only take turns.
 pub(super) fn shares(streams: usize, cpus: &[usize]) -> Vec<Vec<usize>> {
     let threads = cpus.len().clamp(1, streams.max(1));
     (0..threads).map(|first| (first..streams).step_by(threads).collect()).collect()

@@ -14,7 +14,7 @@ use crate::{Control, ProbeError};
 
 const SECOND: u64 = 1_000_000_000;
 
-/// What passed during the counted time.
+/// Bytes of the counted time.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Counted {
     /// Bytes.

@@ -7,7 +7,7 @@ use model::{GoodputReceived, GoodputSent, GoodputSide, GoodputSpec};
 use super::{setting::Setting, tcp, udp};
 use crate::{Control, ProbeError, Window};
 
-/// What carries the data one way.
+/// Carrier of the data one way.
 pub(super) enum Line {
     /// A connection for each stream.
     Tcp(Vec<TcpStream>),
@@ -15,7 +15,7 @@ pub(super) enum Line {
     Udp(udp::Flow),
 }
 
-/// What carries the data of one side.
+/// Carrier of the data of one side.
 #[derive(Default)]
 pub(super) struct Lines {
     pub(super) outgoing: Option<Line>,

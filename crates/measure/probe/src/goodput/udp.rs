@@ -181,7 +181,7 @@ fn payload(spec: &GoodputSpec, seat: &Seat) -> Result<u16, ProbeError> {
     u16::try_from(size).map_err(|_| unable("IP takes no more than 65,507".to_owned()))
 }
 
-/// What the kernel granted: it doubles what was asked for, to have room for its own bookkeeping.
+/// Size that the kernel granted: it doubles what was asked for, to have room for its own bookkeeping.
 fn granted(
     sockets: &[Datagrams],
     size: impl Fn(&SockRef<'_>) -> std::io::Result<usize>,

@@ -52,7 +52,7 @@ pub(super) struct Tally {
 pub(super) struct Standing {
     /// Messages sent.
     pub(super) sent: u64,
-    /// Those whose reply may still come.
+    /// Messages whose reply may still come.
     pub(super) out: u64,
     pub(super) tally: Tally,
 }

@@ -90,7 +90,7 @@ impl Client {
         self.result(clerk.known(), closed, course)
     }
 
-    /// What is known before the first message.
+    /// Facts known before the first message.
     fn known(&self, clock_cost_ns: f64) -> Result<LatencyResult, ProbeError> {
         Ok(LatencyResult {
             frame_size: self.frame,

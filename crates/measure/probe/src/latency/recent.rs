@@ -13,7 +13,7 @@ struct Slot {
     state: State,
 }
 
-/// What became of a message.
+/// Outcome of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
     /// It was sent, and there is no reply yet.
@@ -51,7 +51,7 @@ impl Recent {
         (old.number, old.state)
     }
 
-    /// What became of a message, as far as it is remembered.
+    /// Outcome of a message, as far as it is remembered.
     #[inline]
     pub(super) fn get(&self, number: u64) -> Option<State> {
         let slot = &self.slots[self.place(number)];

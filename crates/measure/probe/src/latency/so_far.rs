@@ -25,7 +25,7 @@ struct Exchange {
 struct Part {
     /// Round trips since the part before.
     sample: TimeHistogram,
-    /// Of the whole counted time.
+    /// Sample of the whole counted time.
     standing: Standing,
     overflowed: u64,
     /// How long the counted time has lasted.
@@ -67,7 +67,7 @@ impl Teller {
 /// Adds up what the loop hands over.
 pub(super) struct Clerk {
     exchange: Arc<Mutex<Exchange>>,
-    /// What was known before the first message.
+    /// Facts known before the first message.
     known: LatencyResult,
     /// All that was handed over.
     sample: TimeHistogram,

@@ -86,7 +86,7 @@ impl Summary for Clerk {
 }
 
 impl Sending {
-    /// Of several streams nobody knows before the end which frames were whose.
+    /// Nobody knows before the end which of several streams frames belong to.
     fn so_far(&self) -> Vec<PacketsSent> {
         let [stream] = self.streams.as_slice() else { return Vec::new() };
         let passed = self.began.elapsed().as_secs_f64();

@@ -29,7 +29,7 @@ const RESOLVED: Duration = Duration::from_secs(3);
 /// Sequences that are told apart: streams times sending cores.
 const MOST_SEQUENCES: usize = 64;
 
-/// What to send, and where to.
+/// Packets to send, and their destination.
 #[derive(Clone, Debug)]
 pub struct Outgoing {
     /// The interface, in the caller's network namespace.

@@ -64,7 +64,7 @@ impl Near {
         Ok(PacketsSide { sent, received })
     }
 
-    /// What explains a silence better than the silence: this side's link is not up any more.
+    /// An explanation of silence that is better than the silence: this side's link is not up any more.
     fn link_down(&self) -> Option<ProbeError> {
         let down = link::list().ok()?.into_iter().find(|link| link.name == self.interface && link.operstate != "up")?;
         let why = format!("it is {} (ip link); see to cable, module and the other end, and repeat", down.operstate);

@@ -28,7 +28,7 @@ pub(super) struct Receiving {
     counts: Arc<Mutex<Counting>>,
 }
 
-/// What counts packets by number.
+/// A counter of packets by number.
 pub(super) struct Counting {
     counter: Shared,
     /// The sequences of the sender that this side is for.
@@ -128,10 +128,10 @@ impl Counting {
     }
 }
 
-/// What counts, for the sides of several senders.
+/// A counter for the sides of several senders.
 type Shared = Arc<Mutex<Box<dyn Counter>>>;
 
-/// What counts in a driver for one trial of this process.
+/// A counter in a driver for one trial of this process.
 struct InDriver {
     interface: String,
     token: u32,
@@ -140,7 +140,7 @@ struct InDriver {
 
 static IN_DRIVERS: Mutex<Vec<InDriver>> = Mutex::new(Vec::new());
 
-/// What counts, and the port of its socket. A driver has one place for a program, so that the first side attaches it for all senders of the
+/// The counter, and the port of its socket. A driver has one place for a program, so that the first side attaches it for all senders of the
 /// trial; sockets are each side's own.
 fn shared(seat: &Seat, what: &Receive, place: Place) -> Result<(Shared, u16), ProbeError> {
     let mut all = IN_DRIVERS.lock().unwrap_or_else(PoisonError::into_inner);

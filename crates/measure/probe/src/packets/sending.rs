@@ -85,7 +85,7 @@ pub(super) fn open_towards(
     Ok(Ready { parts: parts(&job, opened.choice())?, opened, duration: spec.duration, most })
 }
 
-/// What sends, opened.
+/// Engine that sends, opened.
 pub(super) struct Ready {
     opened: Opened,
     /// Each stream, without what becomes of it.
@@ -95,7 +95,7 @@ pub(super) struct Ready {
 }
 
 impl Ready {
-    /// What sends.
+    /// Engine that sends.
     pub(super) fn engine(&self) -> Engine {
         self.opened.choice().engine
     }
@@ -121,7 +121,7 @@ impl Ready {
             sending.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
         });
         let (Choice { engine, why }, sent) = sent.map_err(engine_error)?;
-        // What ended early has not kept its schedule to the end.
+        // A sender that ended early has not kept its schedule to the end.
         let duration = if most.is_some() || control.stopped() { Nanos(0) } else { duration };
         let parts = parts.into_iter().map(|part| PacketsSent { engine, engine_why: why.clone(), ..part });
         Ok(parts.zip(sent.streams).map(|(part, sent)| finished(part, sent, duration)).collect())

@@ -92,7 +92,7 @@ impl Message {
         }
     }
 
-    /// What came, or the beginning of it that a router quoted; `None` for what is not of this trial.
+    /// An arrived packet, or the beginning of it that a router quoted; `None` for one that is not of this trial.
     pub(super) fn read(token: u32, bytes: &[u8]) -> Option<Self> {
         let number = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
         let address = u128::from_be_bytes(bytes.get(16..32)?.try_into().ok()?);

@@ -33,7 +33,7 @@ pub(super) struct Shot {
     pub(super) ttl: u8,
 }
 
-/// What became of a packet, the best witness first.
+/// Outcome of a packet, the best witness first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Outcome {
     /// It arrived whole.

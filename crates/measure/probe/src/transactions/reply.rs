@@ -11,7 +11,7 @@ pub(super) enum Awaited {
     Bytes { left: u64, closes: bool },
 }
 
-/// What some bytes of a response come to.
+/// Meaning of some bytes of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
     /// There is more to come.

@@ -20,7 +20,7 @@ const TOO_LONG: usize = 3;
 pub(super) struct Service {
     replies: Vec<Reply>,
     kind: Kind,
-    /// What bodies consist of.
+    /// Content of bodies.
     filler: Vec<u8>,
 }
 

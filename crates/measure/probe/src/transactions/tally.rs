@@ -167,7 +167,7 @@ mod tests {
         let mut sum = Tally::new(tally.span);
         sum.merge(&tally.hand_over(Tally::new(Span::default())));
         tally.failed(Nanos(2 * SECOND), FailureKind::Refused, Nanos(2 * SECOND));
-        // Of the warm-up, and no answer until the counted time is over.
+        // One of the warm-up, and no answer until the counted time is over.
         tally.failed(Nanos(SECOND - 9), FailureKind::Timeout, Nanos(4 * SECOND));
         sum.merge(&tally);
         let result = sum.result(&TransactionsResult::default(), Nanos(9 * SECOND));

@@ -95,11 +95,11 @@ fn measure_on(spec: &TransactionsSpec, cpus: &[usize]) -> (TransactionsResult, T
     })
 }
 
-/// What holds of each trial in which nothing goes wrong.
+/// Rules of each trial in which nothing goes wrong.
 fn assert_whole(spec: &TransactionsSpec, result: &TransactionsResult) {
     assert_eq!(result.failed, [], "{spec}");
     assert!(result.completed > 0 && result.completed_in_all >= result.completed, "{spec}: {result:?}");
-    // What began in the counted time and ended after it is in the sample too.
+    // Transactions that began in the counted time and ended after it are in the sample too.
     let difference = result.response_ns.n.abs_diff(result.completed);
     assert!(difference <= u64::from(spec.connections), "{spec}: {} of {}", result.response_ns.n, result.completed);
     assert_eq!(result.counted_s, spec.duration.as_secs_f64());

@@ -2,7 +2,7 @@
 
 use super::rings::Ring;
 
-/// Which queues to poll at a read: those with recent packets, and the others now and then.
+/// Queues to poll at a read: those with recent packets, and the others now and then.
 #[derive(Default)]
 pub(super) struct BusyPoll {
     are_there: bool,

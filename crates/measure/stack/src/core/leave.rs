@@ -63,7 +63,7 @@ impl Core {
                 return;
             }
             free.extend(places.pop(&mut live.queue).map(|waiting| waiting.packet.frame));
-            // What the kernel has comes first.
+            // Datagrams that the kernel has come first.
             (live.before, live.since) = (live.before + 1, FAIR);
         }
     }

@@ -183,7 +183,7 @@ fn socket(fate: Result<(), Reason>, past: u64) -> Record {
     }
 }
 
-/// Of a program whose interface was taken from it.
+/// Account of a program whose interface was taken from it.
 fn account() -> Account {
     let beyond = Beyond { count: 2, ..Beyond::default() };
     let (program, other) = (program(7), program(8));

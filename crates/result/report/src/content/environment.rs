@@ -103,7 +103,7 @@ fn interfaces(endpoints: &[EndpointFacts], t: &Texts) -> Block {
         .table(t.get("endpoint-facts-caption"), &rows(endpoints).collect::<Vec<_>>())
 }
 
-/// What is known of cards and their drivers, and of a bus that is too narrow for them; nothing where all interfaces are virtual: these
+/// Facts of cards and their drivers, and of a bus that is too narrow for them; nothing where all interfaces are virtual: these
 /// have at most the version of a driver.
 fn cards(endpoints: &[EndpointFacts], t: &Texts) -> Vec<Block> {
     let says = |(_, it): &Row<'_>| {

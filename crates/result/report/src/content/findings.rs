@@ -14,7 +14,7 @@ use crate::{
     texts::Texts,
 };
 
-/// Of more failures of one criterion than this, the range is named.
+/// Number of failures of one criterion above which the range is named.
 const NAMED: usize = 3;
 
 /// Missed criteria, then the open ones by reason, references of other conditions, and doubts. Items are named by their numbers.

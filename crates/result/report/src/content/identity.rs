@@ -90,7 +90,7 @@ pub(super) fn paper(run: &Run) -> Paper {
     run.identity.as_ref().and_then(|identity| identity.paper).unwrap_or_default()
 }
 
-/// What identifies the run.
+/// Identity of the run.
 fn measured(run: &Run, t: &Texts) -> Vec<(String, String)> {
     let finished = run.finished.as_deref().map_or_else(|| t.get("not-finished"), |at| show::time(at, t));
     let nic = |end: usize| run.bed.endpoints.get(end).map_or("", |end| end.interface.as_str());

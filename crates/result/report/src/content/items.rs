@@ -12,7 +12,7 @@ use crate::{
     texts::Texts,
 };
 
-/// Of more rows that say the same than this, one stands for all.
+/// Number of rows that say the same above which one stands for all.
 const ALIKE: usize = 2;
 
 /// Each item: limits in the order of the plan, measurements without a limit, and what a person verified.

@@ -1,4 +1,4 @@
-//! What limited each figure, where packets were lost, and the counters that tell of it.
+//! Limit of each figure, places where packets were lost, and the counters that tell of them.
 
 use model::{
     DUT, Delta, Limited, LossAt, ProbeSpec, Source, Total, Trial, alike::grouped as grouped_by,

@@ -5,7 +5,7 @@ use model::Bed;
 use crate::shape::{document, schema};
 
 document! {
-    /// What `bed list` and `bed up` print with `--json`.
+    /// JSON document of `bed list` and `bed up`.
     BedsDocument of (beds: &[Bed]) {
         /// Name and version of this shape.
         schema: BedsSchemaName = BedsSchemaName::V1,
@@ -17,7 +17,7 @@ document! {
 schema!("wireproof-bed/1": BedsSchemaName, beds_schema of BedsDocument);
 
 document! {
-    /// What `clean`, `bed down` and `router down` print with `--json`.
+    /// JSON document of `clean`, `bed down` and `router down`.
     UndoneDocument of (undone: &[String]) {
         /// Name and version of this shape.
         schema: UndoneSchemaName = UndoneSchemaName::V1,

@@ -5,7 +5,7 @@ use model::bypass::{Account, Beyond, Link, Passed, Program, Queue, Record, Refus
 use crate::shape::{document, schema};
 
 document! {
-    /// What `bypass` prints with `--json`, on standard error.
+    /// JSON document of `bypass`, on standard error.
     BypassDocument of (account: &Account);
     let claimed = account.claims.iter().map(|claim| BypassedProgram {
         program: claim.program.clone(),

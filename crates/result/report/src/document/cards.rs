@@ -5,7 +5,7 @@ use model::Cards;
 use crate::shape::{document, schema};
 
 document! {
-    /// What `inspect` prints with `--json`.
+    /// JSON document of `inspect`.
     CardsDocument of (cards: Cards) {
         /// Name and version of this shape.
         schema: CardsSchemaName = CardsSchemaName::V1,

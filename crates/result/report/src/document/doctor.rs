@@ -10,7 +10,7 @@ use crate::{
 };
 
 document! {
-    /// What `doctor` and `doctor --cabling` print with `--json`.
+    /// JSON document of `doctor` and `doctor --cabling`.
     DoctorDocument of (checks: &[Check]) {
         /// Name and version of this shape.
         schema: DoctorSchemaName = DoctorSchemaName::V1,

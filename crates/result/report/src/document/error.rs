@@ -6,7 +6,7 @@ use serde::Serialize;
 use crate::shape::{document, schema};
 
 document! {
-    /// What a command that fails prints with `--json`, where it has printed no other document.
+    /// JSON document of a command that fails and has printed no other document.
     ErrorDocument of (failure: FailureEntry, more: Vec<FailureEntry>, exit_status: u8) {
         /// Name and version of this shape.
         schema: ErrorSchemaName = ErrorSchemaName::V1,
@@ -25,11 +25,11 @@ schema!("wireproof-error/1": ErrorSchemaName, error_schema of ErrorDocument);
 /// One failure.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FailureEntry {
-    /// What kind of failure it is.
+    /// Kind of failure.
     pub kind: FailureCategory,
-    /// What was tried, on what, and what happened, as standard error has it; the advice is part of it.
+    /// The attempt, its object and the failure, as standard error has it; the advice is part of it.
     pub message: String,
-    /// What to do; null where the message names no remedy of its own.
+    /// Advice; null where the message names no remedy of its own.
     pub advice: Option<String>,
 }
 

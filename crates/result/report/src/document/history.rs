@@ -11,7 +11,7 @@ use crate::{
 };
 
 document! {
-    /// What `runs` prints with `--json`.
+    /// JSON document of `runs`.
     RunsDocument of (runs: Vec<HistoryEntry>) {
         /// Name and version of this shape.
         schema: RunsSchemaName = RunsSchemaName::V1,
@@ -39,7 +39,7 @@ pub struct HistoryEntry {
     pub trials: u32,
     /// Whether trials of the plan are missing.
     pub partial: bool,
-    /// What is known of it beyond the list; null where the run cannot be read.
+    /// Facts beyond the list; null where the run cannot be read.
     pub read: Option<ReadEntry>,
     /// Why the run cannot be read; null where it can.
     pub unreadable: Option<String>,

@@ -7,11 +7,11 @@ use serde::Serialize;
 use crate::shape::{document, schema};
 
 document! {
-    /// What `references` prints with `--json`.
+    /// JSON document of `references`.
     ReferencesDocument of (references: &[Reference], left_out: Vec<LeftOut>) {
         /// Name and version of this shape.
         schema: ReferencesSchemaName = ReferencesSchemaName::V1,
-        /// Those that can be used: first those of the program, then the user's own.
+        /// Usable references: first those of the program, then the user's own.
         references: Vec<Reference> = references.to_vec(),
         /// The user's files that cannot be used.
         left_out: Vec<LeftOut> = left_out,
@@ -30,7 +30,7 @@ pub struct LeftOut {
 }
 
 document! {
-    /// What `import` prints with `--json`.
+    /// JSON document of `import`.
     ImportDocument of (reference: &Reference, file: String) {
         /// Name and version of this shape.
         schema: ImportSchemaName = ImportSchemaName::V1,
@@ -44,7 +44,7 @@ document! {
 schema!("wireproof-import/1": ImportSchemaName, import_schema of ImportDocument);
 
 document! {
-    /// What `baseline show` and `baseline set` print with `--json`.
+    /// JSON document of `baseline show` and `baseline set`.
     BaselinesDocument of (baselines: Vec<BaselineEntry>) {
         /// Name and version of this shape.
         schema: BaselinesSchemaName = BaselinesSchemaName::V1,
@@ -71,7 +71,7 @@ pub struct BaselineEntry {
 }
 
 document! {
-    /// What `report --check` prints with `--json`.
+    /// JSON document of `report --check`.
     CheckDocument of (findings: Vec<String>, trusted_comment: Option<String>) {
         /// Name and version of this shape.
         schema: CheckSchemaName = CheckSchemaName::V1,
@@ -79,9 +79,9 @@ document! {
         in_order: bool = findings.is_empty(),
         /// Whether the signature is that of the given key.
         signed_by_key: bool = trusted_comment.is_some(),
-        /// What the signer wrote into the signature; null without one of the given key.
+        /// Comment of the signer in the signature; null without one of the given key.
         trusted_comment: Option<String> = trusted_comment,
-        /// What is wrong, a file each, in words.
+        /// Faults, a file each, in words.
         findings: Vec<String> = findings,
     }
 }

@@ -5,7 +5,7 @@ use model::{Router, RouterPort};
 use crate::shape::{document, schema};
 
 document! {
-    /// What `router up` and `router stats` print with `--json`.
+    /// JSON document of `router up` and `router stats`.
     RouterDocument of (router: &Router) {
         /// Name and version of this shape.
         schema: RouterSchemaName = RouterSchemaName::V1,

@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::shape::schema;
 
-/// What `packets send` prints with `--json`.
+/// JSON document of `packets send`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct SentDocument {
     /// Name and version of this shape.
@@ -25,14 +25,14 @@ pub struct SentDocument {
 
 schema!("wireproof-packets-send/1": SentSchemaName, sent_schema of SentDocument);
 
-/// What `packets receive` prints with `--json`.
+/// JSON document of `packets receive`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct HeardDocument {
     /// Name and version of this shape.
     pub schema: HeardSchemaName,
     /// Where they arrived.
     pub interface: String,
-    /// What frames had to carry to be counted.
+    /// Properties that frames had to have to be counted.
     pub token: u16,
     /// How long was listened.
     pub seconds: f64,
@@ -43,7 +43,7 @@ pub struct HeardDocument {
 
 schema!("wireproof-packets-receive/1": HeardSchemaName, heard_schema of HeardDocument);
 
-/// What `packets capture` prints with `--json`.
+/// JSON document of `packets capture`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct CaptureDocument {
     /// Name and version of this shape.

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::shape::{document, schema};
 
 document! {
-    /// What `watch --json` prints for each reading, on a line of its own.
+    /// JSON of each reading of `watch --json`, on a line of its own.
     WatchDocument of (watch: &Watch, time: String) {
         /// Name and version of this shape.
         schema: WatchSchemaName = WatchSchemaName::V1,
@@ -52,7 +52,7 @@ document! {
         mean: Option<WaysEntry<RatesEntry>> = link.mean().map(|ways| WaysEntry::of(&ways, RatesEntry::of)),
         /// The highest rates of one interval, each for itself.
         peak: WaysEntry<PeakEntry> = WaysEntry::of(link.peaks(), PeakEntry::of),
-        /// What passed in the known time.
+        /// Traffic in the known time.
         total: WaysEntry<TotalEntry> = WaysEntry::of(link.totals(), TotalEntry::of),
         /// Each queue that the driver tells of.
         queues: Vec<QueueEntry> = driver.queues().iter().map(QueueEntry::of).collect(),
@@ -101,7 +101,7 @@ document! {
 }
 
 document! {
-    /// What passed one way.
+    /// Traffic one way.
     TotalEntry of (way: &Way) {
         /// Bytes of frames, without FCS.
         bytes: u64 = way.bytes,

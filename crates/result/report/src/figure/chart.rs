@@ -35,7 +35,7 @@ pub(crate) struct Chart {
 
 #[derive(Default)]
 pub(crate) struct Series {
-    /// Which colour and marker.
+    /// Index of its colour and marker.
     pub(crate) style: usize,
     pub(crate) line: Line,
     pub(crate) points: Vec<(f64, f64)>,

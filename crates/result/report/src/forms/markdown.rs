@@ -145,7 +145,7 @@ fn cell(words: &Text) -> String {
     words.0.iter().map(piece).collect()
 }
 
-/// What begins a line must not make it a heading or an item of a list.
+/// The beginning of a line must not make it a heading or an item of a list.
 fn paragraph(words: &Text) -> String {
     let text = text(words);
     if text.starts_with(['+', '-', '=']) { format!("\\{text}") } else { text }

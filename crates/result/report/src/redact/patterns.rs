@@ -41,7 +41,7 @@ pub(super) fn pieces(text: &str) -> Vec<&str> {
 /// Longest text that is one address: the twenty bytes of InfiniBand.
 const LONGEST: usize = 59;
 
-/// What names begin with that systemd and others make of the MAC address of an interface.
+/// Prefixes of names that systemd and others make of the MAC address of an interface.
 const NAMES: [&str; 6] = ["enx", "wlx", "wwx", "slx", "ibx", "ib"];
 
 /// Where the longest address stands in this piece, or the last one of these: between what separates words, or at a name's end.

@@ -71,7 +71,7 @@ fn signed(figure: Metric, difference: f64) -> String {
     };
     let digits = format!("{:.decimals$}", size.abs());
     let digits = digits.parse().map_or(digits.clone(), |whole: u64| grouped(whole));
-    // What rounds to nothing has no sign.
+    // Values that round to nothing have no sign.
     let sign = match digits.bytes().all(|byte| matches!(byte, b'0' | b'.')) {
         true => "±",
         false if size < 0.0 => "−",

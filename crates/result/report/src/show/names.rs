@@ -19,7 +19,7 @@ pub(crate) fn past_the_kernel(used: Stack, t: &Texts) -> Option<String> {
     (used == Stack::Bypass).then(|| stack(used, t))
 }
 
-/// Whose network stack.
+/// Network stack.
 pub(crate) fn stack(stack: Stack, t: &Texts) -> String {
     t.of_value("stack", &stack)
 }
@@ -29,7 +29,7 @@ pub(crate) fn mode(mode: WaitMode, t: &Texts) -> String {
     t.of_value("mode", &mode)
 }
 
-/// Which way the data goes.
+/// Direction of the data.
 pub(crate) fn direction(direction: Direction, t: &Texts) -> String {
     t.of_value("direction", &direction)
 }
@@ -39,7 +39,7 @@ pub(crate) fn with_way(name: String, ends: Option<(&str, &str)>, t: &Texts) -> S
     joined([name].into_iter().chain(ends.map(|(from, to)| way(from, to))), t)
 }
 
-/// Which way something goes.
+/// A direction.
 pub(crate) fn way(from: &str, to: &str) -> String {
     format!("{from} → {to}")
 }

@@ -1,4 +1,4 @@
-//! What differs between two runs beside their figures.
+//! Differences between two runs beside their figures.
 
 use model::{Bed, Environment, Run, difference::differences};
 

@@ -147,7 +147,7 @@ fn one_place_is_named_for_the_whole_run() {
     let rows = [row(64, Place::IntendedLoad, "b"), row(128, Place::IntendedLoad, "b"), row(256, Place::Window, "b")];
     assert_eq!(place(&rows), at(Place::Window, 1), "a load that was reached says nothing of the path");
     assert_eq!(place(&rows[..2]), at(Place::IntendedLoad, 2));
-    // Of one configuration the first place counts.
+    // The first place of one configuration counts.
     assert_eq!(place(&[row(64, Place::ReceiverCpu, "b"), row(64, Place::Window, "b")]), at(Place::ReceiverCpu, 1));
     assert_eq!(place(&[]), Some((Place::NotKnown, None, 0, 4)));
     assert_eq!(main_limit(&[], 0), None, "a path alone has no limit");

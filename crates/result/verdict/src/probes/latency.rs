@@ -1,4 +1,4 @@
-//! What limited round trips.
+//! Limits of round trips.
 
 use model::{
     Evidence, LatencyResult, LatencySpec, LimitedBy, LossAt, Place, Protocol, Run, Trial, TrialAssessment,

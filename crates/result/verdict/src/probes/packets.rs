@@ -1,4 +1,4 @@
-//! What limited numbered packets, and where they were lost.
+//! Limits of numbered packets, and the places where they were lost.
 
 use model::{
     Delta, Engine, Evidence, FlowAssessment, LimitedBy, LineRate, LossAt, PacketStream, PacketsResult, Place, Run,
@@ -68,7 +68,7 @@ fn corrupt(stream: &PacketStream) -> Option<LossAt> {
     (packets > 0).then(|| LossAt { place: Place::Path, endpoint: None, packets, shown_by: vec![counter] })
 }
 
-/// What limited the slower way; `None` without a stream, and where the trial was cut off, whose counters were not read again.
+/// Limit of the slower way; `None` without a stream, and where the trial was cut off, whose counters were not read again.
 fn limited_by(run: &Run, trial: &Trial, result: &PacketsResult) -> Option<LimitedBy> {
     if !trial.is_whole() {
         return None;

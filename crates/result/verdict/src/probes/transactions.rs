@@ -1,4 +1,4 @@
-//! What limited transactions.
+//! Limits of transactions.
 
 use model::{
     Evidence, FailureKind, LimitedBy, Place, Source, TransactionsResult, TransactionsSpec, Trial, TrialAssessment,
@@ -14,7 +14,7 @@ use crate::limited::{
 /// Counters of a listening socket whose queues had no room (`nstat`).
 const NO_ROOM: [&str; 4] = ["ListenOverflows", "ListenDrops", "TCPReqQFullDrop", "TCPReqQFullDoCookies"];
 
-/// Of the transactions: fewer that failed set no figure that is shown.
+/// Share of the transactions: fewer that failed set no figure that is shown.
 const SOME: f64 = 0.001;
 
 /// How far the mean response time and the number of connections may be from the rate that they make possible.

@@ -18,7 +18,7 @@ use self::{
     relation::{relate, theirs},
 };
 
-/// Which references a run is put beside.
+/// References that a run is put beside.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Chosen {
     /// All that have a figure to compare; none for a simulated run, which hardware figures say nothing of.
@@ -28,7 +28,7 @@ pub enum Chosen {
     None,
     /// All, also those that have nothing to compare, and whether simulated or not.
     All,
-    /// Those named, in the same way.
+    /// The named ones, in the same way.
     Named(Vec<String>),
 }
 

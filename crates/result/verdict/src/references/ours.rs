@@ -21,7 +21,7 @@ impl Ours {
     }
 }
 
-/// What holds for every configuration on the bed.
+/// Conditions of every configuration on the bed.
 fn of_bed(run: &Run, spec: &ProbeSpec) -> Conditions {
     let profile = spec.profile();
     let mtu = run.bed.endpoints.iter().map(|end| end.mtu).min();

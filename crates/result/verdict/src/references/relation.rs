@@ -98,7 +98,7 @@ fn differences(ours: &Ours, metric: FigureMetric, theirs: &Conditions) -> Vec<Di
     of_both.into_iter().chain(of_kind).flatten().collect()
 }
 
-/// What went one way, whichever, differs only from what goes both ways.
+/// Traffic one way, whichever, differs only from traffic both ways.
 fn direction(ours: Option<Direction>, theirs: &Conditions) -> Option<Difference> {
     match (theirs.one_way, ours) {
         (Some(true), Some(Direction::Both)) => {

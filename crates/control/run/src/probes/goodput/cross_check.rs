@@ -7,7 +7,7 @@ use crate::cross_check::{SHARE, STRAY_PACKETS, passed};
 /// Where the interface disagrees with the program: the endpoint, what the program counted there, and what the interface
 /// counted, in bytes of payload (TCP) or in datagrams (UDP). `None` where they agree, or where nothing was read.
 ///
-/// What was sent and not lost on the way must be seen by both interfaces, and neither can see more than was sent; where
+/// Packets that were sent and not lost on the way must be seen by both interfaces, and neither can see more than was sent; where
 /// nothing was lost, the two bounds are one. Both sums are those of the whole transfer, and of all flows of the trial that the
 /// interface sent or received.
 pub(super) fn crossed(

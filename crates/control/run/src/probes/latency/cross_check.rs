@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use crate::cross_check::fixture::counted;
 
-    /// What the near and the far interface counted of 10 000 answered 64-byte frames, each in messages out and in.
+    /// Counts of the near and the far interface for 10 000 answered 64-byte frames, each in messages out and in.
     fn check_messages(near: (u64, u64), far: (u64, u64)) -> Option<(String, u64, u64)> {
         let spec = LatencySpec {
             protocol: Protocol::Udp,

@@ -26,7 +26,7 @@ pub(super) fn crossed<'a>(
     .collect()
 }
 
-/// What an interface must have seen one way.
+/// Packets that an interface must have seen one way.
 struct Seen {
     own: u64,
     least: u64,

@@ -190,7 +190,7 @@ fn take_reports(stream: &TcpStream, reports: &mut ZeroCopied, peer: SocketAddr) 
     Ok(())
 }
 
-/// What became of all sends, once the last of them has arrived. One that is not reported in time is left out.
+/// Outcome of all sends, once the last of them has arrived. One that is not reported in time is left out.
 fn all_reports(streams: &[TcpStream], given: &[Given], peer: SocketAddr) -> Result<ZeroCopied, ProbeError> {
     let mut reports = ZeroCopied::default();
     for given in given {

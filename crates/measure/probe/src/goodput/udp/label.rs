@@ -35,7 +35,7 @@ pub(super) enum Seen {
     Whole(u64),
     /// Its number can be read, its pattern is another.
     Changed(u64),
-    /// Of the trial, but not of this flow.
+    /// A datagram of the trial, but not of this flow.
     Strange,
     /// Not of the trial: anybody can send to the socket before it is connected.
     Foreign,

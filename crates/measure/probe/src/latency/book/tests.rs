@@ -1,4 +1,4 @@
-//! What replies mean, in times that are made up.
+//! Meaning of replies, in times that are made up.
 
 use model::PacketRate;
 use proptest::prelude::*;
@@ -201,7 +201,7 @@ fn a_sender_that_stops_does_not_hide_what_waits() {
 }
 
 proptest! {
-    /// Whatever is lost, late, copied or out of order: the figures are those of the plain list.
+    /// Loss, lateness, copies and disorder leave the figures those of the plain list.
     #[test]
     fn figures_are_those_of_the_list(fates in prop::collection::vec((1u64..150_000, 0u8..10), 1..2000)) {
         let mut book = book_of(fates.len() as u64, 0);

@@ -40,7 +40,7 @@ pub(super) fn serve(
             continue;
         }
         label::copy(&buffer, &mut answer);
-        // What cannot be sent is lost, and the client counts it.
+        // An answer that cannot be sent is lost, and the client counts it.
         while socket.send_to(&answer, peer).is_err_and(|error| error.kind() == WOULD_BLOCK) && !control.stopped() {}
     }
     Ok(())

@@ -37,7 +37,7 @@ const PREFIX: &str = "wireproof-nginx-";
 /// A younger folder may be in the making.
 const OLD: Duration = Duration::from_secs(60);
 
-/// What nginx reads and writes. Its lock shows others that it is in use.
+/// Files that nginx reads and writes. Its lock shows others that it is in use.
 pub(super) struct Folder {
     folder: TempDir,
     _lock: File,
@@ -146,7 +146,7 @@ impl Folder {
         Ok(file.map_err(|error| unable(&format!("{}: {error}", path.display())))?.into())
     }
 
-    /// What nginx said, without signs that a terminal would obey.
+    /// Words of nginx, without signs that a terminal would obey.
     pub(super) fn words(&self) -> String {
         let mut words = Vec::new();
         let read = File::open(self.path().join("log")).and_then(|log| log.take(LONGEST_WORDS).read_to_end(&mut words));

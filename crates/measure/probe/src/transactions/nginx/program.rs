@@ -34,7 +34,7 @@ pub(super) struct Program {
     path: PathBuf,
     /// Like `1.26.3`.
     version: String,
-    /// What `nginx -V` says.
+    /// Output of `nginx -V`.
     about: String,
 }
 

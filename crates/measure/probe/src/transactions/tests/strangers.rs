@@ -67,7 +67,7 @@ fn a_client_that_reads_nothing_stops_itself_alone() {
         let asked = b"GET /folder/large HTTP/1.1\r\n\r\n".repeat(100);
         while greedy.write(&asked).is_ok() {}
         assert!(said(peer, b"GET /empty HTTP/1.0\r\n\r\n").starts_with("HTTP/1.1 200"));
-        // What it has asked for comes once it reads.
+        // Responses that it has asked for come once it reads.
         let mut buffer = vec![0; 1 << 20];
         greedy.set_read_timeout(Some(Duration::from_secs(10))).expect("settable");
         let mut came = 0;

@@ -46,7 +46,7 @@ pub(super) struct Connection {
     pub(super) begun: Option<Nanos>,
     /// When the state began.
     pub(super) since: Nanos,
-    /// Which request was sent.
+    /// The request that was sent.
     pub(super) request: usize,
     /// How much of it was sent.
     sent: usize,

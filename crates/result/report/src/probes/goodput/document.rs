@@ -23,9 +23,9 @@ document! {
         protocol: Protocol = spec.protocol,
         /// IP version.
         ip: IpVersion = spec.ip,
-        /// Whose network stack.
+        /// Network stack.
         stack: Stack = spec.stack,
-        /// Which way the data went.
+        /// Direction of the data.
         direction: Direction = spec.direction,
         /// Connections or flows at the same time, each way.
         streams: u16 = spec.streams,
@@ -67,7 +67,7 @@ document! {
         figures: FlowFigures = FlowFigures::of(assessed, spec, flow),
         /// Its share of the sum of all senders the same way, from 0 to 1; null if nothing arrived.
         share: Option<f64> = share(trial, result, flow),
-        /// What set the goodput; null where it is not known.
+        /// Limit of the goodput; null where it is not known.
         limited_by: Option<LimitedByEntry> = assessed.limited_by.as_ref().map(|by| LimitedByEntry::of(by, &show::rate)),
     }
 }
@@ -136,7 +136,7 @@ document! {
         pacing: Option<Pacing> = departed.and_then(|it| it.pacing.clone()),
         /// State of each TCP connection at the end of the counted time.
         tcp: Vec<TcpState> = sent.tcp.clone(),
-        /// What became of sends that asked not to be copied.
+        /// Outcome of sends that asked not to be copied.
         zero_copied: Option<ZeroCopied> = sent.zero_copied,
         /// How often a full send buffer made the sender wait.
         send_buffer_full: Option<u64> = known.then_some(sent.buffer_full),
@@ -152,10 +152,10 @@ document! {
     GoodputBps of (mean_bps: f64, intervals_bps: &[f64]) {
         /// Over all counted time.
         mean: f64 = mean_bps,
-        /// Of the fastest second; absent when there was no whole second.
+        /// Rate of the fastest second; absent when there was no whole second.
         #[serde(skip_serializing_if = "Option::is_none")]
         max: Option<f64> = intervals_bps.iter().copied().reduce(f64::max),
-        /// Of the slowest second; absent when there was no whole second.
+        /// Rate of the slowest second; absent when there was no whole second.
         #[serde(skip_serializing_if = "Option::is_none")]
         min: Option<f64> = intervals_bps.iter().copied().reduce(f64::min),
     }

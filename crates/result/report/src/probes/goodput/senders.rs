@@ -1,4 +1,4 @@
-//! What several senders brought to one receiver together, and each one's share of it.
+//! Goodput of several senders to one receiver together, and each one's share of it.
 
 use model::{GoodputResult, Run};
 

@@ -15,7 +15,7 @@ document! {
         protocol: Protocol = spec.protocol,
         /// IP version.
         ip: IpVersion = spec.ip,
-        /// Whose network stack.
+        /// Network stack.
         stack: Stack = spec.stack,
         /// How both ends waited.
         mode: WaitMode = spec.mode,
@@ -73,7 +73,7 @@ document! {
         hardware_stamps: bool = result.hardware_stamps,
         /// The queue that the kernel polls for this socket; null where there is none.
         napi: Option<u32> = result.napi,
-        /// What reading the clock once costs, in nanoseconds.
+        /// Time that one reading of the clock takes, in nanoseconds.
         clock_cost_ns: f64 = result.clock_cost_ns,
         /// Direction of TCP connections that sent as fast as they could meanwhile; null for an idle path.
         tcp_load: Option<Direction> = spec.tcp_load,

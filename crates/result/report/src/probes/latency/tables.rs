@@ -117,7 +117,7 @@ fn payload(group: &LatencyGroup<'_>) -> String {
     }
 }
 
-/// What busy polling polled.
+/// Queues that busy polling polled.
 fn polled(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Block> {
     let polling: Vec<_> = groups.iter().filter(|group| group.spec.mode == WaitMode::BusyPoll).collect();
     let queues: BTreeSet<u32> =

@@ -17,7 +17,7 @@ document! {
     {
         /// IP version.
         ip: IpVersion = spec.ip(),
-        /// Which way the packets went.
+        /// Direction of the packets.
         direction: Direction = spec.direction,
         /// MTU of the near interface, in bytes.
         mtu: Mtu = result.mtu,
@@ -48,7 +48,7 @@ document! {
         to: String = stream.to.clone(),
         /// Name of the stream.
         stream: String = sent.stream.clone(),
-        /// What sent the packets.
+        /// Engine that sent the packets.
         engine: Engine = sent.engine,
         /// Why this engine.
         engine_why: String = sent.engine_why.clone(),
@@ -87,9 +87,9 @@ document! {
         refused: u64 = sent.refused,
         /// Whether the sender's cores did the receiving too, so that no loss is no claim about the path.
         synchronous_loop: bool = assessed.synchronous,
-        /// What left, in bit/s.
+        /// Rate that left, in bit/s.
         tx: BitRates = stream.tx(),
-        /// What arrived, in bit/s.
+        /// Rate that arrived, in bit/s.
         rx: BitRates = stream.rx(),
         /// Time between two frames as they left, in nanoseconds; null where it was not measured.
         inter_departure_ns: Option<TimeSummary> = sent.pacing.as_ref().map(|pacing| pacing.gap_ns.clone()),

@@ -1,4 +1,4 @@
-//! What several senders brought to one end together, over all trials of a configuration.
+//! Packets of several senders to one end together, over all trials of a configuration.
 
 use model::{PacketsResult, PacketsSpec, Total, trial::AllSenders};
 

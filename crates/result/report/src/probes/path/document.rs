@@ -17,7 +17,7 @@ document! {
     {
         /// IP version.
         ip: IpVersion = spec.ip,
-        /// Whose network stack.
+        /// Network stack.
         stack: Stack = Stack::Kernel,
         /// Address of the far end, or its name where it has none of this IP version.
         destination: String = address.map_or_else(|| trial.endpoint_to.clone(), |address| address.to_string()),
@@ -31,7 +31,7 @@ document! {
         routers: BothWays<Option<u8>> = BothWays::of(result, |leg| leg.routers),
         /// Devices of both ends.
         devices: Vec<PathDevice> = result.devices.clone(),
-        /// What keeps the path MTU below the interfaces' own; null where nothing does.
+        /// Place that keeps the path MTU below the interfaces' own; null where nothing does.
         culprit: Option<Culprit> = assessed.culprit.clone(),
         /// Packets that were sent, both ways.
         packets: u64 = result.packets,

@@ -18,7 +18,7 @@ impl PathGroup<'_> {
     }
 }
 
-/// What passed one way in all trials of a path, in bytes; lowest and highest where they differ.
+/// Largest packet that passed one way in all trials of a path, in bytes; lowest and highest where they differ.
 pub(super) fn leg_mtu(group: &PathGroup<'_>, leg: impl Fn(&PathResult) -> &Leg) -> String {
     let passed = group.over(|result| leg(result).mtu.map(|mtu| mtu.0.into()));
     or_none(passed, |it| {

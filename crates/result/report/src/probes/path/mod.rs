@@ -40,7 +40,7 @@ impl Probe for Path {
         (!groups.is_empty()).then(|| tables::section(&groups, t))
     }
 
-    /// What passes each way.
+    /// Largest packet that passes each way.
     fn headlines(&self, material: &Material<'_>, t: &Texts) -> Vec<String> {
         let line = |group: &PathGroup<'_>| {
             let [forward, reverse] = both_ways(group);

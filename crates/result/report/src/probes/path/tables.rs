@@ -58,7 +58,7 @@ fn found<'a>(group: &PathGroup<'a>, t: &Texts) -> Vec<Found<'a>> {
     all
 }
 
-/// What keeps one direction's path MTU down, in words: nothing where it is as large as every device on the way is set to.
+/// Cause of one direction's path MTU, in words: nothing where it is as large as every device on the way is set to.
 fn keeps_down(leg: &Leg, devices: &[PathDevice], culprit: Option<&Culprit>, t: &Texts) -> String {
     let mut on_path = devices.iter().filter(|device| device.on_path);
     match culprit {

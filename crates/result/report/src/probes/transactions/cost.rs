@@ -4,7 +4,7 @@ use model::{Source, TransactionsResult, Trial};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What transactions took of one end.
+/// Cost of transactions at one end.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct Cost {
     /// Packets that left it, for each transaction, by the counters of its interface.

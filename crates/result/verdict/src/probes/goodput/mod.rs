@@ -1,4 +1,4 @@
-//! What limited a transfer: what TCP and UDP have in common.
+//! Limits of a transfer: the rules that TCP and UDP have in common.
 
 mod pcie;
 mod tcp;
@@ -186,7 +186,7 @@ fn link_full(case: &Case<'_>) -> Option<LimitedBy> {
     fullest.map(|(bps, link_bps)| between(Place::LinkRate, vec![Evidence::LinkFull { bps, link_bps }]))
 }
 
-/// What this much payload takes of an end's link in packets like the flow's, and the link's rate, both in bit/s.
+/// Rate that this much payload takes of an end's link in packets like the flow's, and the link's rate, both in bit/s.
 fn link_share(case: &Case<'_>, endpoint: &str, payload_bps: f64) -> Option<(f64, f64)> {
     let link_bps = f64::from(link::speed_of(case.run, endpoint)?) * 1e6;
     let (payload, packet) = case.packet_size()?;

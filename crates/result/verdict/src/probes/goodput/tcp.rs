@@ -1,4 +1,4 @@
-//! What limited TCP connections.
+//! Limits of TCP connections.
 
 use model::{
     Delta, Evidence, LimitedBy, LossAt, Place, Source, Total,
@@ -169,7 +169,7 @@ pub(super) fn congestion(case: &Case<'_>) -> Option<LimitedBy> {
     (bps > 0.0 && allowed_bps <= ALLOWED * bps).then(|| at(Place::CongestionControl, &case.way.sender, vec![evidence]))
 }
 
-/// What the congestion control allowed a connection, in the mean of the seconds; `None` where they were not read.
+/// Rate that the congestion control allowed a connection, in the mean of the seconds; `None` where they were not read.
 fn allowed(connection: &TcpState) -> Option<f64> {
     let TcpSeconds { rtt_us, cwnd_segments, pacing_bps, .. } = &connection.seconds;
     let window_per_rtt = |(rtt, segments): (&u32, &u32)| {

@@ -19,7 +19,7 @@ pub(super) fn path(case: &Case<'_>) -> Option<LimitedBy> {
     (packet > path_mtu && !arrive).then(|| between(Place::PathMtu, evidence()))
 }
 
-/// What passes in the flow's direction: as tried before this trial, or else by a path probe of the same run. Nothing is 0.
+/// Largest packet that passes in the flow's direction: as tried before this trial, or else by a path probe of the same run. Nothing is 0.
 fn path_mtu(case: &Case<'_>) -> Option<u32> {
     let forward = case.flow.from == case.trial.endpoint_from;
     let tried = case.trial.doubts.iter().find_map(|doubt| match doubt {

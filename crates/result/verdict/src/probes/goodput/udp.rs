@@ -1,4 +1,4 @@
-//! What limited datagrams.
+//! Limits of datagrams.
 
 use model::{Evidence, Flow, GoodputSpec, LimitedBy, LossAt, Place};
 

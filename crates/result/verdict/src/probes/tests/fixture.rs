@@ -90,7 +90,7 @@ pub(super) fn trial(measured: Measured) -> Trial {
     }
 }
 
-/// Of a machine with so many cores, which have half their time.
+/// Facts of a machine with so many cores, which have half their time.
 fn counters(cores: usize) -> EndCounters {
     let half = |cpu| CoreUse { cpu, busy: 50.0, softirq: 10.0, ..CoreUse::default() };
     EndCounters { seconds: 10.0, cpu: (0..cores).map(half).collect(), ..EndCounters::default() }

@@ -138,7 +138,7 @@ fn retransmissions_are_followed_to_where_the_segments_went() {
         story.tcp().retransmits = retransmits;
         story
     };
-    // Of 942 000 segments.
+    // Out of 942 000 segments.
     assert_eq!(lossy(2_000).limited_by().evidence, [Evidence::Unseen { packets: 2_000 }]);
     assert_eq!(lossy(2_000).place(), (Place::NotKnown, None));
     let dropped = lossy(2_000).counted(A, Source::Qdisc, "fq_codel 0:", "drops", 1_990);
