@@ -7,6 +7,7 @@ use std::{
     io::{BufRead, BufReader, IoSliceMut, Write, stdin},
     net::{SocketAddr, TcpListener, UdpSocket},
     os::{fd::AsRawFd, unix::process::CommandExt},
+    path::Path,
     process::{Child, ChildStdin, ChildStdout, Command, Stdio},
     sync::{
         atomic::{AtomicBool, Ordering::Relaxed},
@@ -357,8 +358,16 @@ impl Started {
         self.input.as_mut().expect("it is open").write_all(b"\n").expect("it reads");
     }
 
-    fn signal(&self, name: &str) {
-        signal(name, &[self.child.id()]);
+    /// Stops it, and waits until each of its threads is stopped: the others run on until one has seen the signal.
+    fn stop(&self) {
+        signal("-STOP", &[self.child.id()]);
+        let folder = format!("/proc/{}/task", self.child.id());
+        let threads = || fs::read_dir(&folder).expect("it runs").map(|thread| thread.expect("readable").path());
+        soon(|| threads().all(|thread| is_in_state(&thread, 'T')));
+    }
+
+    fn resume(&self) {
+        signal("-CONT", &[self.child.id()]);
     }
 
     fn kill(mut self) {
@@ -380,6 +389,20 @@ fn address(ip: &str, port: u16) -> SocketAddr {
 fn signal(name: &str, processes: &[u32]) {
     let status = Command::new("kill").arg(name).args(processes.iter().map(u32::to_string)).status();
     assert!(status.expect("coreutils").success());
+}
+
+/// Waits until the condition holds.
+fn soon(is_so: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !is_so() {
+        assert!(begun.elapsed() < PATIENCE, "it does not come to pass");
+        sleep(Duration::from_millis(10));
+    }
+}
+
+/// Whether a process or thread, by its folder in `/proc`, is in this state.
+fn is_in_state(folder: &Path, state: char) -> bool {
+    fs::read_to_string(folder.join("stat")).is_ok_and(|stat| stat.contains(&format!(") {state} ")))
 }
 
 /// Asserts that a line says a wait of five seconds behind these words.
@@ -466,7 +489,7 @@ fn the_first_process_of_a_namespace_accepts_its_children() {
 /// A launcher that was stopped before its program asked it, and that program, which has gone on through the kernel.
 fn unanswered(wire: &Wire, part: &str) -> (Started, u32) {
     let (mut launcher, program) = wire.launching(part);
-    launcher.signal("-STOP");
+    launcher.stop();
     launcher.go_on();
     took_five_seconds(&launcher.line(), "[false, false] ");
     (launcher, program)
@@ -475,7 +498,7 @@ fn unanswered(wire: &Wire, part: &str) -> (Started, u32) {
 fn is_told_of_once_the_launcher_goes_on(test: &str, part: &str) {
     let wire = Wire::up(test);
     let (mut launcher, program) = unanswered(&wire, part);
-    launcher.signal("-CONT");
+    launcher.resume();
     let told = format!("refused {program}: it had no answer for 5 s, as where wireproof bypass is stopped");
     assert_eq!(launcher.line(), told);
     launcher.end();
@@ -493,12 +516,8 @@ fn a_program_that_ended_before_it_was_answered_is_told_of() {
     let wire = Wire::up("over");
     let (mut launcher, program) = unanswered(&wire, "patient program");
     drop(launcher.input.take());
-    let begun = Instant::now();
-    while !fs::read_to_string(format!("/proc/{program}/stat")).expect("its parent is stopped").contains(") Z ") {
-        assert!(begun.elapsed() < PATIENCE, "it does not end");
-        sleep(Duration::from_millis(10));
-    }
-    launcher.signal("-CONT");
+    soon(|| is_in_state(Path::new(&format!("/proc/{program}")), 'Z'));
+    launcher.resume();
     assert_eq!(launcher.line(), format!("refused {program}: it ended before it was answered"));
     launcher.end();
 }
@@ -507,7 +526,7 @@ fn a_program_that_ended_before_it_was_answered_is_told_of() {
 fn a_program_that_is_stopped_with_its_launcher_has_its_answer() {
     let wire = Wire::up("both");
     let (mut launcher, program) = wire.launching("patient program");
-    launcher.signal("-STOP");
+    launcher.stop();
     launcher.go_on();
     // It asks meanwhile.
     sleep(Duration::from_millis(500));
@@ -525,13 +544,13 @@ fn forked_beside_stopped(wire: &Wire, part: &str, datagrams: usize) -> (Started,
     let far = namespace::within(&wire.a, || UdpSocket::bind(address(A, 5001))).expect("it exists").expect("ours");
     far.set_read_timeout(Some(PATIENCE)).expect("settable");
     (0..datagrams).for_each(|_| wire.send("hello"));
-    launcher.signal("-STOP");
+    launcher.stop();
     launcher.go_on();
     let mut lines = [(); 2].map(|()| launcher.line());
     lines.sort();
     took_five_seconds(&lines[0], "child false ");
     assert_eq!(far.recv(&mut [0; 20]).expect("the child sent it"), 14);
-    launcher.signal("-CONT");
+    launcher.resume();
     (launcher, lines)
 }
 
