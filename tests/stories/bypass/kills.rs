@@ -74,6 +74,10 @@ fn a_program_that_a_stopped_launcher_did_not_answer_is_told_of() {
         assert_eq!(started.line, "ready\n");
         let [program] = children(started.child.id())[..] else { panic!("one") };
         signal(started.child.id(), "-STOP");
+        let threads = || fs::read_dir(format!("/proc/{}/task", started.child.id())).unwrap();
+        let is_stopped =
+            |thread: fs::DirEntry| fs::read_to_string(thread.path().join("stat")).unwrap().contains(") T ");
+        assert!(soon(|| threads().all(|thread| is_stopped(thread.unwrap()))));
         fs::write(&go, "").unwrap();
         assert!(soon(|| fs::read_to_string(format!("/proc/{program}/stat")).unwrap().contains(") Z ")));
         signal(started.child.id(), "-CONT");
