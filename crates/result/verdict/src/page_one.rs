@@ -86,10 +86,11 @@ fn free_figures(run: &Run, outcomes: &[LimitOutcome]) -> Vec<FreeFigure> {
     kinds.into_iter().filter_map(main_figure).collect()
 }
 
-/// The first configuration, as in the summary. Where it is a load of a ladder, the load with the best figure.
+/// The first configuration without an intended load, or else the first one. Where that is a load of a ladder, the load with the best
+/// figure.
 fn main_figure(kind: Vec<FreeFigure>) -> Option<FreeFigure> {
-    let first = kind.first()?.clone();
     let selectors = |it: &FreeFigure| it.spec.probe().selectors();
+    let first = kind.iter().find(|it| selectors(it).rate.is_none()).or(kind.first())?.clone();
     let ladder = |it: &FreeFigure| (Selectors { rate: None, ..selectors(it) }, it.from.clone());
     let is_rung = |it: &FreeFigure| selectors(it).rate.is_some() && ladder(it) == ladder(&first);
     let better = |a: &FreeFigure, b: &FreeFigure| match a.metric.better() {
