@@ -86,19 +86,21 @@ fn free_figures(run: &Run, outcomes: &[LimitOutcome]) -> Vec<FreeFigure> {
     kinds.into_iter().filter_map(main_figure).collect()
 }
 
-/// The first configuration without an intended load, or else the first one. Where that is a load of a ladder, the load with the best
-/// figure.
+/// The best load of a ladder. Without a ladder, the first configuration without an intended load, or else the first one.
 fn main_figure(kind: Vec<FreeFigure>) -> Option<FreeFigure> {
     let selectors = |it: &FreeFigure| it.spec.probe().selectors();
-    let first = kind.iter().find(|it| selectors(it).rate.is_none()).or(kind.first())?.clone();
     let ladder = |it: &FreeFigure| (Selectors { rate: None, ..selectors(it) }, it.from.clone());
-    let is_rung = |it: &FreeFigure| selectors(it).rate.is_some() && ladder(it) == ladder(&first);
-    let better = |a: &FreeFigure, b: &FreeFigure| match a.metric.better() {
-        Better::Higher => b.median > a.median,
-        Better::Lower => b.median < a.median,
-    };
-    let best = kind.into_iter().filter(is_rung).reduce(|a, b| if better(&a, &b) { b } else { a });
-    best.or(Some(first))
+    let of_first = ladder(kind.first()?);
+    let rungs: Vec<&FreeFigure> =
+        kind.iter().filter(|it| selectors(it).rate.is_some() && ladder(it) == of_first).collect();
+    if rungs.windows(2).any(|pair| selectors(pair[0]).rate != selectors(pair[1]).rate) {
+        let better = |a: &FreeFigure, b: &FreeFigure| match a.metric.better() {
+            Better::Higher => b.median > a.median,
+            Better::Lower => b.median < a.median,
+        };
+        return rungs.into_iter().reduce(|a, b| if better(a, b) { b } else { a }).cloned();
+    }
+    kind.iter().find(|it| selectors(it).rate.is_none()).or(kind.first()).cloned()
 }
 
 fn free_figure(run: &Run, probe: &crate::Probe) -> Option<FreeFigure> {

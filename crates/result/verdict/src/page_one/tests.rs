@@ -116,7 +116,9 @@ fn the_best_load_of_a_ladder_stands_for_it() {
         |(spec, median)| FreeFigure { spec, from: None, metric: Metric::ForwardingRate, median, interval: None };
     let kind: Vec<FreeFigure> = specs.into_iter().zip([1e6, 2e6, 1.5e6, 9e6]).map(figure).collect();
     assert_eq!(kind.len(), 4);
-    assert_eq!(main_figure(kind).map(|it| it.median), Some(2e6));
+    assert_eq!(main_figure(kind.clone()).map(|it| it.median), Some(2e6));
+    let [one_load, _, _, flat_out] = <[FreeFigure; 4]>::try_from(kind).unwrap();
+    assert_eq!(main_figure(vec![one_load, flat_out]).map(|it| it.median), Some(9e6), "one load is no ladder");
 }
 
 #[test]
