@@ -10,6 +10,8 @@
 mod page;
 #[path = "../../../../benches/bench/pairs.rs"]
 mod pairs;
+#[path = "tools/mod.rs"]
+mod tools;
 #[path = "../../../machine/xdp/tests/wire/mod.rs"]
 mod wire;
 

@@ -4,7 +4,6 @@
 
 use std::{
     env,
-    process::{Child, Command, Stdio},
     sync::{
         atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
         mpsc,
@@ -23,6 +22,7 @@ use xdp::{bare, interrupt::Interruptible};
 use crate::{
     page::COMPARISONS,
     pairs::{Want, compare},
+    tools::Running,
     wire::Wire,
 };
 
@@ -170,14 +170,7 @@ fn bare_loop() -> f64 {
 
 fn trafficgen(tools: &str) -> f64 {
     let wire = Wire::with_queues("bench", 2);
-    let start = |namespace: &str, words: &[&str]| {
-        let mut command = Command::new("nsenter");
-        command
-            .arg(format!("--net=/run/netns/{namespace}"))
-            .arg(format!("{tools}/{0}/{0}", words[0]))
-            .args(&words[1..]);
-        Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap())
-    };
+    let start = |namespace: &str, words: &[&str]| Running::start(tools, namespace, words);
     let _sink = start(&wire.b, &["xdp-bench", "drop", "wp0", "-m", "native"]);
     thread::sleep(Duration::from_secs(1));
     // More than it reaches: like ours, it allocates its pages once.
@@ -185,23 +178,6 @@ fn trafficgen(tools: &str) -> f64 {
     let _generator = start(&wire.a, &words);
     thread::sleep(Duration::from_secs(1));
     arriving(&wire, COUNTED)
-}
-
-/// A program that is interrupted, as by Ctrl-C, and awaited when dropped.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = Command::new("kill").args(["-INT", &self.0.id().to_string()]).status();
-        for _ in 0..100 {
-            if self.0.try_wait().is_ok_and(|ended| ended.is_some()) {
-                return;
-            }
-            thread::sleep(Duration::from_millis(20));
-        }
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 /// Millions of frames per second that XDP receives at b, over this time.
