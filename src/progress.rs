@@ -9,7 +9,7 @@ use bed::Session;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::{Bed, Environment, GoodputSecond, GoodputSpec, PathSpec, Plan, ProbeSpec, plain::plain, plan::Step};
 use report::{Lang, Notice};
-use run::{Left, Observer, estimate};
+use run::{Observer, Remaining, estimate};
 
 use crate::{
     cli::{Color, Common},
@@ -114,12 +114,12 @@ impl Observer for Progress {
         }
     }
 
-    fn step(&mut self, step: &Step, number: u32, left: Left) {
+    fn step(&mut self, step: &Step, number: u32, remaining: Remaining) {
         self.finished += self.current;
         self.current = estimate(&step.spec);
-        self.total = self.finished + left.seconds;
+        self.total = self.finished + remaining.seconds;
         let number = number as usize;
-        let notice = Notice::Measuring { what: &step.spec, step: number, steps: number - 1 + left.trials };
+        let notice = Notice::Measuring { what: &step.spec, step: number, steps: number - 1 + remaining.trials };
         self.message = plain(&notice.text(self.lang));
         self.draw(0.0);
     }

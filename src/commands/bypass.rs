@@ -1,6 +1,6 @@
 //! `wireproof bypass`: a program of somebody else, its UDP past the kernel.
 
-use agent::bypass::{self, BypassError, Event, Options, Told};
+use agent::bypass::{self, BypassError, Event, Notice, Options};
 use model::{bypass::Wait, json::pretty, plain::plain_json};
 use report::{
     BypassDocument,
@@ -27,8 +27,8 @@ pub(super) fn bypass(options: &BypassOptions, common: &Common) -> anyhow::Result
     let library = own_program()?.with_file_name(LIBRARY);
     let (interfaces, program) = (options.dev.clone(), options.program.clone());
     let (quiet, speech) = (common.quiet, Words::of(language(common)));
-    let tell = move |told: Told| {
-        if !quiet && let Some(line) = line(&told, speech) {
+    let tell = move |notice: Notice| {
+        if !quiet && let Some(line) = line(&notice, speech) {
             say(&ours(&line));
         }
     };
@@ -53,16 +53,16 @@ fn failed(error: BypassError) -> anyhow::Result<Exit> {
 }
 
 /// Messages while the program runs; none in normal operation.
-fn line(told: &Told, speech: Words) -> Option<String> {
-    Some(match told {
-        Told::Obstacle(obstacle) => speech.obstacle(obstacle),
-        Told::Passed(passed) => speech.stays(&passed.interface, &passed.why),
-        Told::Nothing { were_passed } => speech.nothing(*were_passed),
-        Told::Waits { processes } => speech.waits(*processes),
-        Told::Event(Event::Refused { program, why }) => speech.refused(program, why),
-        Told::Event(Event::Interface { name, health }) => speech.health(name, *health),
-        Told::Event(Event::Trouble(error)) => error.to_string(),
-        Told::Event(Event::NotSet(what)) => speech.not_set(what),
-        Told::Event(Event::Claimed(_) | Event::Ended(_) | Event::Outside { .. }) => return None,
+fn line(notice: &Notice, speech: Words) -> Option<String> {
+    Some(match notice {
+        Notice::Obstacle(obstacle) => speech.obstacle(obstacle),
+        Notice::Passed(passed) => speech.stays(&passed.interface, &passed.why),
+        Notice::Nothing { were_passed } => speech.nothing(*were_passed),
+        Notice::Waits { processes } => speech.waits(*processes),
+        Notice::Event(Event::Refused { program, why }) => speech.refused(program, why),
+        Notice::Event(Event::Interface { name, health }) => speech.health(name, *health),
+        Notice::Event(Event::Trouble(error)) => error.to_string(),
+        Notice::Event(Event::NotSet(what)) => speech.not_set(what),
+        Notice::Event(Event::Claimed(_) | Event::Ended(_) | Event::Outside { .. }) => return None,
     })
 }

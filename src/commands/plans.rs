@@ -158,7 +158,7 @@ mod tests {
     #[test]
     fn quick_takes_under_a_minute() {
         let plan = Plan::parse(OF_SEVERAL[0].1, &[]).unwrap();
-        let seconds = Course::of(&plan, 1).left(run::estimate).seconds;
+        let seconds = Course::of(&plan, 1).remaining(run::estimate).seconds;
         assert!(seconds < 50.0, "{seconds} s");
     }
 
@@ -166,7 +166,7 @@ mod tests {
         let toml = built_in().find(|(known, _)| *known == name).unwrap().1;
         let sets: Vec<String> = sets.iter().map(|set| (*set).to_owned()).collect();
         let plan = Plan::parse(toml, &sets).unwrap();
-        Course::of(&plan, 1).left(run::estimate).seconds / 3600.0
+        Course::of(&plan, 1).remaining(run::estimate).seconds / 3600.0
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Live rates of interfaces, in this network namespace and in others.
 
 pub(super) mod ending;
-mod eyes;
+mod link_reader;
 mod show;
 mod terminal;
 
@@ -16,7 +16,7 @@ use rates::Watch;
 
 use self::{
     ending::{Ending, end_on_signals},
-    eyes::Eyes,
+    link_reader::LinkReader,
     show::Show,
 };
 use super::language;
@@ -28,14 +28,14 @@ use crate::{
 /// `wireproof watch`
 pub(super) fn watch(options: &WatchOptions, common: &Common) -> anyhow::Result<Exit> {
     let words = report::WatchWords::of(language(common));
-    let mut eyes = Eyes::open(options, words.clone());
-    let first = eyes.first_look(&options.interfaces)?;
+    let mut links = LinkReader::open(options, words.clone());
+    let first = links.first_reading(&options.interfaces)?;
     let began = clock::now();
     let watch = Arc::new(Mutex::new(Watch::new(options.interfaces.iter().cloned(), began, first)));
     let (ends, ending) = mpsc::channel();
     end_on_signals(ends.clone())?;
     let mut show = Show::begin(options, common, words, Arc::clone(&watch), ends)?;
-    show.tell(eyes.notes())?;
+    show.tell(links.notes())?;
 
     let pace = Pace { began, interval: options.interval, count: options.count, duration: options.duration };
     let ended = loop {
@@ -44,9 +44,9 @@ pub(super) fn watch(options: &WatchOptions, common: &Common) -> anyhow::Result<E
         if let Ok(ended) = ending.recv_timeout(patience) {
             break ended;
         }
-        let readings = eyes.look();
+        let readings = links.read();
         lock(&watch).take(clock::now(), readings);
-        let reader = show.tell(eyes.notes())?;
+        let reader = show.tell(links.notes())?;
         if reader == Reader::Gone || pace.is_last(due) {
             break Ending::Asked;
         }

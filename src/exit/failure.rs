@@ -59,7 +59,7 @@ fn entry(error: &anyhow::Error) -> FailureEntry {
     let (kind, advice) = error.chain().find_map(of_cause).unwrap_or((Category::Other, Advice::InMessage));
     let advice = match advice {
         Advice::InMessage => message.split_once("; ").map(|(_, advice)| advice.to_owned()),
-        Advice::Told(advice) => advice,
+        Advice::Given(advice) => advice,
     };
     FailureEntry { kind, message, advice }
 }
@@ -70,7 +70,7 @@ enum Advice {
     /// In its message, behind the first semicolon, as all errors of this program have it.
     InMessage,
     /// Here, or nowhere.
-    Told(Option<String>),
+    Given(Option<String>),
 }
 
 type Known = (Category, Advice);
@@ -94,8 +94,8 @@ fn of_cause(error: &(dyn std::error::Error + 'static)) -> Option<Known> {
             RunError::Misfit(_) => (Category::Usage, Advice::InMessage),
             RunError::Bed(error) => of_bed(error),
             RunError::Trial { error, .. } => of_agent(error, Category::Measurement),
-            RunError::Impossible { .. } => (Category::Measurement, Advice::Told(None)),
-            RunError::Confused { .. } => (Category::Bug, Advice::Told(None)),
+            RunError::Impossible { .. } => (Category::Measurement, Advice::Given(None)),
+            RunError::Confused { .. } => (Category::Bug, Advice::Given(None)),
         });
     }
     if let Some(error) = error.downcast_ref::<BypassError>() {
@@ -126,7 +126,7 @@ fn of_cause(error: &(dyn std::error::Error + 'static)) -> Option<Known> {
 
 fn of_store(error: &StoreError) -> Known {
     let advice = match error {
-        StoreError::OtherName { .. } | StoreError::Unreadable { .. } => Advice::Told(None),
+        StoreError::OtherName { .. } | StoreError::Unreadable { .. } => Advice::Given(None),
         _ => Advice::InMessage,
     };
     (Category::Store, advice)
@@ -135,15 +135,15 @@ fn of_store(error: &StoreError) -> Known {
 fn of_bed(error: &BedError) -> Known {
     match error {
         BedError::Agent(error) | BedError::SetUp(error) => of_agent(error, Category::Bed),
-        BedError::Orphaned(_) => (Category::Bed, Advice::Told(None)),
-        BedError::Lost { .. } => (Category::Host, Advice::Told(None)),
+        BedError::Orphaned(_) => (Category::Bed, Advice::Given(None)),
+        BedError::Lost { .. } => (Category::Host, Advice::Given(None)),
         BedError::NotUndone { error, .. } => match of_bed(error) {
-            (kind, Advice::InMessage) => (kind, Advice::Told(None)),
+            (kind, Advice::InMessage) => (kind, Advice::Given(None)),
             known => known,
         },
-        BedError::Refused(Refusal::NotRoot { .. }) => (Category::Privilege, Advice::Told(None)),
+        BedError::Refused(Refusal::NotRoot { .. }) => (Category::Privilege, Advice::Given(None)),
         BedError::Ssh(_) | BedError::Hosts(_) => (Category::Host, Advice::InMessage),
-        BedError::Interrupted => (Category::Interrupted, Advice::Told(None)),
+        BedError::Interrupted => (Category::Interrupted, Advice::Given(None)),
         _ => (Category::Bed, Advice::InMessage),
     }
 }
@@ -159,11 +159,11 @@ fn of_agent(error: &AgentError, otherwise: Category) -> Known {
                 FailureKind::Change => Category::Bed,
                 FailureKind::Cancelled => otherwise,
             };
-            (kind, Advice::Told(failure.advice.clone()))
+            (kind, Advice::Given(failure.advice.clone()))
         }
         Fault::OtherBuild { .. } | Fault::Stuck { .. } => (otherwise, Advice::InMessage),
-        Fault::Confused(_) => (Category::Bug, Advice::Told(None)),
-        _ => (otherwise, Advice::Told(None)),
+        Fault::Confused(_) => (Category::Bug, Advice::Given(None)),
+        _ => (otherwise, Advice::Given(None)),
     }
 }
 

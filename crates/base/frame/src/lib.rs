@@ -15,7 +15,7 @@ mod variation;
 pub use self::{
     compiled::{CompileError, Compiled, Offsets, Place, Size},
     filter::{Filter, FilterError},
-    read::{Seen, read},
+    read::{TaggedFrame, read},
     tag::Tag,
     variation::{Sequence, Variation, hash},
 };

@@ -7,9 +7,9 @@ use crate::{
     tag::{Tag, WHOLE},
 };
 
-/// A frame that carries UDP or TCP, as it was seen.
+/// A frame that carries UDP or TCP.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Seen {
+pub struct TaggedFrame {
     /// The tag, if it is a frame of ours.
     pub tag: Option<Tag>,
     /// Whether the tag has a token and a time.
@@ -25,13 +25,13 @@ pub struct Seen {
 }
 
 /// Reads a frame without FCS; `None` if it carries neither UDP nor TCP.
-pub fn read(frame: &[u8]) -> Result<Option<Seen>, ParseError> {
+pub fn read(frame: &[u8]) -> Result<Option<TaggedFrame>, ParseError> {
     let packet = parse(frame)?;
     let Network::Ip(ip) = packet.network else { return Ok(None) };
     let Transport::Ports(Ports { source, destination, payload, checksum_holds }) = ip.transport else {
         return Ok(None);
     };
-    Ok(Some(Seen {
+    Ok(Some(TaggedFrame {
         tag: Tag::read(payload, payload.len()),
         whole: payload.len() >= WHOLE,
         intact: ip.checksum_holds && checksum_holds,

@@ -1,11 +1,11 @@
 //! Values for the tests of every room, each to be changed where a test needs another.
 
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::{
     Batch, Bed, BedKind, ClockRelation, Direction, Endpoint, Engine, Environment, FrameSize, GoodputSpec, IpVersion,
     Measured, Mtu, Nanos, PacketStream, PacketsReceived, PacketsSent, Plan, Privilege, Protocol, ReceiveWay, Run,
-    RunId, SendWay, Stack, Trial,
+    RunId, Seat, SendWay, Stack, Trial,
 };
 
 /// When the run and its trials began.
@@ -118,5 +118,31 @@ pub fn trial(measured: Measured) -> Trial {
         others: vec![],
         dut: None,
         doubts: vec![],
+    }
+}
+
+/// The loopback address of this IP version.
+pub fn loopback(ip: IpVersion) -> IpAddr {
+    match ip {
+        IpVersion::V4 => Ipv4Addr::LOCALHOST.into(),
+        IpVersion::V6 => Ipv6Addr::LOCALHOST.into(),
+    }
+}
+
+/// An end on loopback, with its whole MTU and no core of its own.
+pub fn seat(ip: IpVersion, peer: Option<SocketAddr>) -> Seat {
+    Seat {
+        endpoint: "a".to_owned(),
+        local: loopback(ip),
+        peer,
+        interface: "lo".to_owned(),
+        mtu: Mtu(65_536),
+        cpus: vec![],
+        peer_cpus: 0,
+        same_clock: true,
+        congestion: None,
+        token: 7,
+        sender: 0,
+        senders: 1,
     }
 }

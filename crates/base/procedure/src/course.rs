@@ -31,7 +31,7 @@ struct Part {
 
 /// Remaining trials, as far as they are known.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Left {
+pub struct Remaining {
     /// Number of trials.
     pub trials: usize,
     /// Time that they take.
@@ -51,7 +51,7 @@ pub fn steps(plan: &Plan, senders: usize) -> Vec<Step> {
 
 /// Number of trials that this plan is expected to take on a bed with so many senders.
 pub fn planned(plan: &Plan, senders: usize) -> usize {
-    Course::of(plan, senders).left(|_| 0.0).trials
+    Course::of(plan, senders).remaining(|_| 0.0).trials
 }
 
 impl Course {
@@ -107,17 +107,17 @@ impl Course {
     }
 
     /// Items still to be measured, the trial that was asked for last included. `seconds` tells how long one takes.
-    pub fn left(&self, seconds: impl Fn(&ProbeSpec) -> f64) -> Left {
-        let expected = |part: &Part, past: &[Past]| -> Left {
+    pub fn remaining(&self, seconds: impl Fn(&ProbeSpec) -> f64) -> Remaining {
+        let expected = |part: &Part, past: &[Past]| -> Remaining {
             let rest = part.procedure.expected(past);
-            Left { trials: rest.len(), seconds: rest.iter().map(|it| seconds(&it.spec)).sum() }
+            Remaining { trials: rest.len(), seconds: rest.iter().map(|it| seconds(&it.spec)).sum() }
         };
         let sum = |parts: &[Part]| {
             let all = parts.iter().map(|part| expected(part, &[]));
-            all.fold(Left::default(), |sum, part| sum.and(part, 1))
+            all.fold(Remaining::default(), |sum, part| sum.and(part, 1))
         };
         let Some(part) = self.parts.get(self.part).filter(|_| self.repeat <= self.repeats) else {
-            return Left::default();
+            return Remaining::default();
         };
         let of_repeat = expected(part, &self.past).and(sum(&self.parts[self.part + 1..]), 1);
         of_repeat.and(sum(&self.parts), self.repeats - self.repeat)
@@ -131,7 +131,7 @@ impl Course {
     }
 }
 
-impl Left {
+impl Remaining {
     fn and(self, other: Self, times: u32) -> Self {
         Self {
             trials: self.trials + other.trials * times as usize,

@@ -18,7 +18,7 @@ use std::{fmt::Debug, ops::Range};
 
 use model::{ProbeSpec, Trial};
 
-pub use course::{Course, Left, planned, steps};
+pub use course::{Course, Remaining, planned, steps};
 pub use left_out::{lacks_address, left_out, proof};
 
 /// One way of going through a section of a plan.

@@ -95,10 +95,10 @@ fn what_is_left_counts_all_repeats_and_shrinks_with_each_trial() {
     for left in (1..=6).rev() {
         let step = course.ask().unwrap();
         assert_eq!((course.ask().unwrap(), course.number()), (step, 7 - left));
-        assert_eq!(course.left(|_| 2.0), Left { trials: left as usize, seconds: 2.0 * f64::from(left) });
+        assert_eq!(course.remaining(|_| 2.0), Remaining { trials: left as usize, seconds: 2.0 * f64::from(left) });
         course.took(None);
     }
-    assert_eq!((course.ask(), course.left(|_| 2.0)), (None, Left::default()));
+    assert_eq!((course.ask(), course.remaining(|_| 2.0)), (None, Remaining::default()));
 }
 
 /// A rung that loses ends the flight; the flight of the next frame size begins at its first rung.
@@ -283,5 +283,5 @@ fn a_search_ends_where_no_trial_succeeds() {
         course.took(None);
         asked += 1;
     }
-    assert_eq!((asked, course.left(|_| 1.0).trials), (16, 0));
+    assert_eq!((asked, course.remaining(|_| 1.0).trials), (16, 0));
 }

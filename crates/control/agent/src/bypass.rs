@@ -49,7 +49,7 @@ pub struct Options {
 
 /// A message during the run.
 #[derive(Debug)]
-pub enum Told {
+pub enum Notice {
     /// Nothing of the program can be bypassed.
     Obstacle(Obstacle),
     /// An interface is not bypassed.
@@ -124,7 +124,7 @@ impl BypassError {
 
 /// Runs the program until it and all its descendants have ended; returns its exit status and the account of its
 /// sockets. Call it while the process has one thread.
-pub fn run(options: &Options, tell: impl Fn(Told) + Send + Sync + 'static) -> Result<(u8, Account), BypassError> {
+pub fn run(options: &Options, tell: impl Fn(Notice) + Send + Sync + 'static) -> Result<(u8, Account), BypassError> {
     match privilege::current() {
         Privilege::Root => {}
         Privilege::UserNamespace => return Err(BypassError::UserNamespace),
@@ -134,7 +134,7 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + Sync + 'static) -> Re
     let chosen = choose::interfaces(&options.interfaces)?;
     let [program, arguments @ ..] = &options.program[..] else { return Err(no_program()) };
     let obstacle = obstacle::of(program, &options.library);
-    obstacle.iter().for_each(|obstacle| tell(Told::Obstacle(obstacle.clone())));
+    obstacle.iter().for_each(|obstacle| tell(Notice::Obstacle(obstacle.clone())));
     let supervisor = Supervisor::begin()?;
     let mut attachment = Attachment::new(&chosen.taken)?.for_wait(options.wait);
     let refused = attachment.refused.drain(..).map(|(interface, error)| Passed { interface, why: error.into() });
@@ -145,10 +145,10 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + Sync + 'static) -> Re
         passed.extend(held);
         None
     });
-    passed.iter().for_each(|passed| tell(Told::Passed(passed.clone())));
+    passed.iter().for_each(|passed| tell(Notice::Passed(passed.clone())));
     if launcher.is_none() {
         counting = counting.of_no_interface();
-        tell(Told::Nothing { were_passed: !passed.is_empty() });
+        tell(Notice::Nothing { were_passed: !passed.is_empty() });
     }
     let mut command = Command::new(program);
     command.args(arguments).envs(environment.variables(launcher.as_ref().map(Launcher::name)));
@@ -161,7 +161,9 @@ pub fn run(options: &Options, tell: impl Fn(Told) + Send + Sync + 'static) -> Re
     let (over, is_over) = channel();
     let children = thread::spawn({
         let (tell, library, known) = (Arc::clone(&tell), options.library.clone(), obstacle.clone());
-        move || children::look(&library, known.as_ref(), &is_over, |obstacle| tell(Told::Obstacle(obstacle)))
+        move || {
+            children::find_obstacles(&library, known.as_ref(), &is_over, |obstacle| tell(Notice::Obstacle(obstacle)))
+        }
     });
     let status = supervise(&supervisor, child.id(), &*tell)?;
     drop(over);
@@ -214,7 +216,7 @@ struct Kept {
 const MOST_REFUSALS: usize = 1024;
 
 /// Reports events at once, and keeps those for the account.
-fn listen(events: &Receiver<Event>, tell: impl Fn(Told)) -> Kept {
+fn listen(events: &Receiver<Event>, tell: impl Fn(Notice)) -> Kept {
     let mut kept = Kept::default();
     for event in events {
         match event {
@@ -225,20 +227,20 @@ fn listen(events: &Receiver<Event>, tell: impl Fn(Told)) -> Kept {
                 // A server's children may ask by the thousand, and strangers by as many names.
                 let is_told = kept.refused.len() < MOST_REFUSALS;
                 if is_told && !kept.refused.iter().any(|it| it.is_like(&refusal)) {
-                    tell(Told::Event(Event::Refused { program: refusal.program.clone(), why: refusal.why.clone() }));
+                    tell(Notice::Event(Event::Refused { program: refusal.program.clone(), why: refusal.why.clone() }));
                 }
                 if kept.refused.len() < MOST_REFUSALS && !kept.refused.contains(&refusal) {
                     kept.refused.push(refusal);
                 }
             }
-            event => tell(Told::Event(event)),
+            event => tell(Notice::Event(event)),
         }
     }
     kept
 }
 
 /// Waits for the program and its remaining descendants: a daemon stays bypassed while its launcher lives.
-fn supervise(supervisor: &Supervisor, program: u32, tell: impl Fn(Told)) -> Result<u8, BypassError> {
+fn supervise(supervisor: &Supervisor, program: u32, tell: impl Fn(Notice)) -> Result<u8, BypassError> {
     let mut ended = None;
     loop {
         match supervisor.next()? {
@@ -246,7 +248,7 @@ fn supervise(supervisor: &Supervisor, program: u32, tell: impl Fn(Told)) -> Resu
                 ended = Some(status);
                 let processes = process::descendants().len();
                 if processes > 0 {
-                    tell(Told::Waits { processes });
+                    tell(Notice::Waits { processes });
                 }
             }
             Heard::Ended { .. } => {}

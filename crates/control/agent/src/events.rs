@@ -22,13 +22,13 @@ const MOST: usize = 100;
 /// Watches an interface until it is ended.
 pub(crate) struct Events {
     interface: String,
-    seen: Arc<Mutex<Seen>>,
+    recorded: Arc<Mutex<Recorded>>,
     /// `None` where the kernel tells of no changes: then only the two ends of the time are compared.
     watching: Option<Arc<Monitor>>,
 }
 
 /// The latest reading, and what was different from the one before.
-struct Seen {
+struct Recorded {
     latest: Settings,
     events: Vec<(Nanos, Vec<Event>)>,
     is_over: bool,
@@ -39,26 +39,26 @@ impl Events {
         // Before the reading: what changes after it is told.
         let monitor = Monitor::open().ok().map(Arc::new);
         let latest = Settings::read(interface);
-        let seen = Arc::new(Mutex::new(Seen { latest, events: Vec::new(), is_over: false }));
+        let recorded = Arc::new(Mutex::new(Recorded { latest, events: Vec::new(), is_over: false }));
         if let Some(watched) = monitor.clone() {
-            let (seen, interface) = (Arc::clone(&seen), interface.to_owned());
-            thread::spawn(move || watch(&watched, &seen, &interface));
+            let (recorded, interface) = (Arc::clone(&recorded), interface.to_owned());
+            thread::spawn(move || watch(&watched, &recorded, &interface));
         }
-        Self { interface: interface.to_owned(), seen, watching: monitor }
+        Self { interface: interface.to_owned(), recorded, watching: monitor }
     }
 
     /// Takes the last reading: what changes from now on concerns no figure.
     pub(crate) fn close(&self) {
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        seen.take(&self.interface);
-        seen.is_over = true;
+        let mut recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        recorded.take(&self.interface);
+        recorded.is_over = true;
     }
 
     /// All that changed, in seconds from this moment.
     pub(crate) fn end(self, opened: Nanos) -> Vec<Event> {
         self.close();
-        let mut seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-        let all = std::mem::take(&mut seen.events).into_iter();
+        let mut recorded = self.recorded.lock().unwrap_or_else(PoisonError::into_inner);
+        let all = std::mem::take(&mut recorded.events).into_iter();
         let timed = all.flat_map(|(at, events)| {
             let at_s = (at.0 as f64 - opened.0 as f64) / 1e9;
             events.into_iter().map(move |event| Event { at_s, ..event })
@@ -75,7 +75,7 @@ impl Drop for Events {
     }
 }
 
-impl Seen {
+impl Recorded {
     fn take(&mut self, interface: &str) {
         if self.is_over || self.events.len() >= MOST {
             return;
@@ -89,9 +89,9 @@ impl Seen {
     }
 }
 
-fn watch(monitor: &Monitor, seen: &Mutex<Seen>, interface: &str) {
+fn watch(monitor: &Monitor, recorded: &Mutex<Recorded>, interface: &str) {
     while let Ok(Woken::Changed) = monitor.wait() {
-        seen.lock().unwrap_or_else(PoisonError::into_inner).take(interface);
+        recorded.lock().unwrap_or_else(PoisonError::into_inner).take(interface);
         if monitor.rest(REST).is_err() {
             return;
         }

@@ -130,11 +130,11 @@ mod tests {
     use std::{
         fs::File,
         io::{self, PipeReader},
-        net::{Ipv4Addr, SocketAddr},
+        net::SocketAddr,
         os::fd::OwnedFd,
     };
 
-    use model::{GoodputSpec, Mtu, Protocol, Seat, Side, fixture};
+    use model::{GoodputSpec, IpVersion, Protocol, Seat, Side, fixture};
     use protocol::read_message;
 
     use super::*;
@@ -142,21 +142,8 @@ mod tests {
     /// One side of a second of TCP over loopback, and its messages.
     fn side(side: Side, peer: Option<SocketAddr>) -> (Running, PipeReader) {
         let (duration, warmup) = (Nanos::from_secs(1), Nanos::from_millis(50));
-        let seat = Seat {
-            endpoint: "a".to_owned(),
-            local: Ipv4Addr::LOCALHOST.into(),
-            peer,
-            // No interface of another test, with which its counters would be shared.
-            interface: "none0".to_owned(),
-            mtu: Mtu(65_536),
-            cpus: Vec::new(),
-            peer_cpus: 0,
-            same_clock: true,
-            congestion: None,
-            token: 7,
-            sender: 0,
-            senders: 1,
-        };
+        // No interface of another test, with which its counters would be shared.
+        let seat = Seat { interface: "none0".to_owned(), ..fixture::seat(IpVersion::V4, peer) };
         let spec = GoodputSpec { duration, warmup, ..fixture::goodput(Protocol::Tcp) }.into();
         let (messages, output) = io::pipe().expect("a pipe");
         let outbox = Outbox::new(File::from(OwnedFd::from(output)));

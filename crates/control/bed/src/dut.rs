@@ -11,7 +11,7 @@ use model::{
     Bed, DUT, EndCounters, XDP_ROUTER,
     environment::{EndpointFacts, HostFacts, InterfaceFacts},
 };
-use protocol::{AgentError, Fault, Reply, Request, look};
+use protocol::{AgentError, Fault, Reply, Request, remote_facts};
 
 use crate::{
     error::BedError,
@@ -40,12 +40,12 @@ impl DutReader {
     /// Logs in and reads the interfaces.
     pub(crate) fn open(asked: &Remote, here: &HostFacts, wanted: &Wanted) -> Result<Self, BedError> {
         let ssh = ssh(asked, &wanted.reach);
-        let look = look(&ssh)?;
-        let mut machine = start_agent(&ssh, &look, false, &here.architecture, wanted)?;
+        let remote = remote_facts(&ssh)?;
+        let mut machine = start_agent(&ssh, &remote, false, &here.architecture, wanted)?;
         machine.allowed.host = machine.host_facts()?.hostname;
         let is_ssh = |interface: &InterfaceFacts| {
             let own = interface.addresses.iter().filter_map(|text| text.split_once('/')?.0.parse().ok());
-            look.far.is_some_and(|ssh| own.clone().any(|own: std::net::IpAddr| own == ssh))
+            remote.far.is_some_and(|ssh| own.clone().any(|own: std::net::IpAddr| own == ssh))
         };
         let interfaces = machine.endpoint_facts(DUT)?.interfaces;
         let interfaces =

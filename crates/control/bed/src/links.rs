@@ -49,13 +49,13 @@ struct Watched {
 
 /// Result of the observation so far.
 #[derive(Debug, PartialEq, Eq)]
-enum Seen {
+enum LinkState {
     /// Undecided.
-    TooLittle,
+    Undecided,
     /// It is up and stays up.
     Steady,
     /// It does not come up.
-    None,
+    Down,
     /// It flaps, with this number of losses.
     Flapping(u32),
 }
@@ -66,7 +66,7 @@ impl Watched {
     }
 
     /// Records a reading at this time since the first one.
-    fn look(&mut self, at: Duration, link: LinkReading) -> Seen {
+    fn observe(&mut self, at: Duration, link: LinkReading) -> LinkState {
         let losses = link.losses.wrapping_sub(*self.losses_before.get_or_insert(link.losses));
         if losses != self.losses || !link.up {
             self.up_since = None;
@@ -77,12 +77,12 @@ impl Watched {
         }
         let steady = if losses == 0 { self.patience.steady } else { STEADY_AGAIN };
         match self.up_since {
-            Some(since) if at - since >= steady => Seen::Steady,
-            _ if losses >= TOO_OFTEN => Seen::Flapping(losses),
+            Some(since) if at - since >= steady => LinkState::Steady,
+            _ if losses >= TOO_OFTEN => LinkState::Flapping(losses),
             // A link that is up at the end of the time is watched until it has stayed or gone.
-            None if at >= self.patience.longest && losses > 0 => Seen::Flapping(losses),
-            None if at >= self.patience.longest => Seen::None,
-            _ => Seen::TooLittle,
+            None if at >= self.patience.longest && losses > 0 => LinkState::Flapping(losses),
+            None if at >= self.patience.longest => LinkState::Down,
+            _ => LinkState::Undecided,
         }
     }
 }
@@ -97,11 +97,13 @@ pub(crate) fn wait(agents: &mut [AgentLink], bed: &Bed, interrupt: &AtomicBool) 
         for ((agent, end), watched) in agents.iter_mut().zip(&bed.endpoints).zip(&mut watched) {
             let link = read(agent, end)?.ok_or_else(|| gone(end))?;
             let (at, interface) = (begun.elapsed(), place_of(end));
-            match watched.look(at, link) {
-                Seen::Steady => steady.push(link),
-                Seen::TooLittle => {}
-                Seen::None => return Err(BedError::NoLink { interface, waited: patience.longest }),
-                Seen::Flapping(times) => return Err(BedError::Flapping { interface, times, within_s: at.as_secs() }),
+            match watched.observe(at, link) {
+                LinkState::Steady => steady.push(link),
+                LinkState::Undecided => {}
+                LinkState::Down => return Err(BedError::NoLink { interface, waited: patience.longest }),
+                LinkState::Flapping(times) => {
+                    return Err(BedError::Flapping { interface, times, within_s: at.as_secs() });
+                }
             }
         }
         if steady.len() == bed.endpoints.len() {
@@ -162,39 +164,39 @@ mod tests {
     use super::*;
 
     /// Observation of a card's link every 100 ms, with its state and losses at each moment in ms.
-    fn seen(link: impl Fn(u64) -> (bool, u32)) -> (u64, Seen) {
+    fn decided(link: impl Fn(u64) -> (bool, u32)) -> (u64, LinkState) {
         let mut watched = Watched::new(OF_CARDS);
-        let looks = (0..).step_by(100).map(|ms| {
+        let states = (0..).step_by(100).map(|ms| {
             let (up, losses) = link(ms);
             let reading = LinkReading { set_up: true, up, losses: losses.wrapping_add(u32::MAX), mtu: Mtu(1500) };
-            (ms, watched.look(Duration::from_millis(ms), reading))
+            (ms, watched.observe(Duration::from_millis(ms), reading))
         });
-        looks.into_iter().find(|(_, seen)| *seen != Seen::TooLittle).expect("it comes to an end")
+        states.into_iter().find(|(_, state)| *state != LinkState::Undecided).expect("it comes to an end")
     }
 
     #[test]
     fn a_link_that_comes_and_stays_is_taken_after_a_second() {
-        assert_eq!(seen(|_| (true, 0)), (1000, Seen::Steady));
-        assert_eq!(seen(|ms| (ms >= 2500, 0)), (3500, Seen::Steady));
-        assert_eq!(seen(|ms| (ms >= 14_900, 0)), (15_900, Seen::Steady), "it came in time");
-        assert_eq!(seen(|_| (false, 0)), (15_000, Seen::None));
+        assert_eq!(decided(|_| (true, 0)), (1000, LinkState::Steady));
+        assert_eq!(decided(|ms| (ms >= 2500, 0)), (3500, LinkState::Steady));
+        assert_eq!(decided(|ms| (ms >= 14_900, 0)), (15_900, LinkState::Steady), "it came in time");
+        assert_eq!(decided(|_| (false, 0)), (15_000, LinkState::Down));
     }
 
     #[test]
     fn a_link_that_went_once_has_to_stay_for_longer() {
         // The driver reset its card once.
-        assert_eq!(seen(|ms| (!(500..1500).contains(&ms), u32::from(ms >= 500))), (4500, Seen::Steady));
+        assert_eq!(decided(|ms| (!(500..1500).contains(&ms), u32::from(ms >= 500))), (4500, LinkState::Steady));
     }
 
     #[test]
     fn a_link_that_comes_and_goes_is_flapping() {
         // Up for 600 ms, away for 1400 ms: repeated autonegotiation.
         let slow = |ms: u64| (ms % 2000 < 600, ((ms + 1400) / 2000) as u32);
-        assert_eq!(seen(slow), (6600, Seen::Flapping(4)));
+        assert_eq!(decided(slow), (6600, LinkState::Flapping(4)));
         // So fast that it is up at each check.
-        assert_eq!(seen(|ms| (true, (ms / 100) as u32)), (400, Seen::Flapping(4)));
+        assert_eq!(decided(|ms| (true, (ms / 100) as u32)), (400, LinkState::Flapping(4)));
         // So slow that the time is over first.
-        assert_eq!(seen(|ms| (ms < 500, u32::from(ms >= 500))), (15_000, Seen::Flapping(1)));
+        assert_eq!(decided(|ms| (ms < 500, u32::from(ms >= 500))), (15_000, LinkState::Flapping(1)));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! Other machines, reached by the user's own ssh.
 
 use model::Privilege;
-use protocol::{Look, Ssh, look};
+use protocol::{RemoteFacts, Ssh, remote_facts};
 
 use crate::{
     error::{BedError, HostsError},
@@ -22,16 +22,16 @@ pub(crate) fn log_in(mut here: Machine, wanted: &Wanted) -> Result<Vec<Machine>,
     let mut machines = vec![here];
     for asked in &hosts {
         let ssh = ssh(asked, &wanted.reach);
-        let look = look(&ssh)?;
+        let facts = remote_facts(&ssh)?;
         // The first connection tells which interface here must stay up; each far end has one.
         if machines.len() == 1 {
-            machines[0].ssh = look.near;
+            machines[0].ssh = facts.near;
         }
-        let mut far = start_agent(&ssh, &look, look.uid != 0 && look.sudo, &facts.architecture, wanted)?;
+        let mut far = start_agent(&ssh, &facts, facts.uid != 0 && facts.sudo, &facts.architecture, wanted)?;
         let taken: Vec<&str> = machines.iter().map(Machine::name).collect();
         far.allowed.host = name(&taken, &far.host_facts()?.hostname, &asked.destination);
-        far.allowed.root = look.uid == 0 || look.sudo;
-        far.ssh = look.far;
+        far.allowed.root = facts.uid == 0 || facts.sudo;
+        far.ssh = facts.far;
         machines.push(far);
     }
     Ok(machines)
@@ -46,7 +46,7 @@ pub(crate) fn ssh(asked: &Remote, reach: &Reach) -> Ssh {
 /// Starts the machine agent there, from a copy of our file or from the one there; by sudo if needed.
 pub(crate) fn start_agent(
     ssh: &Ssh,
-    look: &Look,
+    facts: &RemoteFacts,
     sudo: bool,
     architecture: &str,
     wanted: &Wanted,
@@ -54,11 +54,11 @@ pub(crate) fn start_agent(
     let to = ssh.destination.clone();
     if !wanted.reach.push {
         let by_hand = ssh.by_hand(&["command", "-v", "wireproof"]);
-        let program = look.wireproof.as_ref().ok_or(HostsError::NoProgram { to, by_hand })?;
+        let program = facts.wireproof.as_ref().ok_or(HostsError::NoProgram { to, by_hand })?;
         return Machine::there(ssh.clone(), sudo, false, program.into());
     }
-    if look.architecture != architecture {
-        let there = look.architecture.clone();
+    if facts.architecture != architecture {
+        let there = facts.architecture.clone();
         return Err(HostsError::Architecture { to, there, here: architecture.to_owned() }.into());
     }
     Machine::there(ssh.clone(), sudo, true, wanted.program.clone())

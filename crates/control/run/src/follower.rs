@@ -5,7 +5,7 @@ use model::{Run, Side, SoFar, Trial, plan::Step};
 use crate::{
     measure::Watch,
     observer::{Archive, Observer},
-    probes::{self, Seconds, Told},
+    probes::{self, PairReports, Seconds},
     record::Record,
     trial::{Heading, unfinished},
 };
@@ -21,7 +21,7 @@ pub(crate) struct Follower<'a, 'b, A: Archive> {
     record: &'a mut Record<'b, A>,
     observer: &'a mut dyn Observer,
     /// Progress of each pair.
-    told: Vec<Told>,
+    reports: Vec<PairReports>,
     /// Whole seconds that were kept.
     kept: usize,
     /// Whole seconds that the observer was told of.
@@ -38,8 +38,9 @@ impl<'a, 'b, A: Archive> Follower<'a, 'b, A> {
     ) -> Self {
         let most = probes::of(&step.spec).whole_seconds();
         let seconds = || [Seconds::at_most(most), Seconds::at_most(most)];
-        let told = step.senders.clone().map(|_| Told { seconds: seconds(), ..Told::default() }).collect();
-        Self { run, step, heading, record, observer, told, kept: 0, shown: 0 }
+        let reports =
+            step.senders.clone().map(|_| PairReports { seconds: seconds(), ..PairReports::default() }).collect();
+        Self { run, step, heading, record, observer, reports, kept: 0, shown: 0 }
     }
 
     fn keep(&mut self) {
@@ -50,7 +51,7 @@ impl<'a, 'b, A: Archive> Follower<'a, 'b, A> {
 
     /// The part worth keeping if all ends now: an earlier try that got further is not given up for it.
     pub(crate) fn unfinished(&self) -> Option<Trial> {
-        let trial = unfinished(&self.heading, self.step, &self.run.bed, &self.told)?;
+        let trial = unfinished(&self.heading, self.step, &self.run.bed, &self.reports)?;
         let before = self.run.trials.iter().find(|known| known.number == trial.number);
         before.is_none_or(|before| trial.replaces(before)).then_some(trial)
     }
@@ -62,17 +63,17 @@ impl<A: Archive> Watch for Follower<'_, '_, A> {
     }
 
     fn seconds(&mut self, pair: usize, side: Side, seconds: Seconds) {
-        let [near, far] = &mut self.told[pair].seconds;
+        let [near, far] = &mut self.reports[pair].seconds;
         match side {
             Side::Near => near.add(seconds.bps, seconds.retransmits),
             Side::Far => far.add(seconds.bps, seconds.retransmits),
         }
-        while let Some(second) = probes::of(&self.step.spec).second(&self.told, self.shown) {
+        while let Some(second) = probes::of(&self.step.spec).second(&self.reports, self.shown) {
             self.shown += 1;
             self.observer.second(&second);
         }
         // Taken from all pairs, so that the stored part covers the same time of each.
-        let passed = self.told.iter().map(Told::passed).min().unwrap_or_default();
+        let passed = self.reports.iter().map(PairReports::passed).min().unwrap_or_default();
         if passed < self.kept + KEEP_EVERY {
             return;
         }
@@ -83,7 +84,7 @@ impl<A: Archive> Watch for Follower<'_, '_, A> {
     /// Whole seconds say by themselves when to keep them; round trips and packets are kept whenever some are told.
     fn so_far(&mut self, pair: usize, side: Side, so_far: SoFar) {
         let is_all = !matches!(so_far, SoFar::Goodput(_));
-        let [near, far] = &mut self.told[pair].latest;
+        let [near, far] = &mut self.reports[pair].latest;
         match side {
             Side::Near => *near = Some(so_far),
             Side::Far => *far = Some(so_far),

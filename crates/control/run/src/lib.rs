@@ -30,6 +30,6 @@ pub use estimate::estimate;
 pub use fit::{Misfit, check};
 pub use observer::{Archive, Observer};
 pub use order::{NewRun, Order, foreseen, new_id};
-pub use procedure::Left;
+pub use procedure::Remaining;
 pub use prove::{NoProof, Proof, prove};
 pub use resume::{CannotResume, resumable};

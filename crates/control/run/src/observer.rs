@@ -2,7 +2,7 @@
 
 use bed::Session;
 use model::{Environment, GoodputSecond, Run, RunId, Trial, plan::Step};
-use procedure::Left;
+use procedure::Remaining;
 
 /// Where runs are kept. What a call keeps is safe when it returns.
 pub trait Archive {
@@ -26,7 +26,7 @@ pub trait Observer {
     /// The bed is ready.
     fn ready(&mut self, session: &Session, environment: &Environment);
     /// A step begins: the number of its trial, and the rest of the plan from there.
-    fn step(&mut self, step: &Step, number: u32, left: Left);
+    fn step(&mut self, step: &Step, number: u32, remaining: Remaining);
     /// How far the step is, 0 to 1.
     fn progress(&mut self, fraction: f64);
     /// A whole second of a transfer has passed.

@@ -58,7 +58,7 @@ impl<A: Archive> Trials<'_, '_, A> {
                 let is_left_out = left_out(spec, &run.bed, &run.trials).is_some();
                 if is_left_out { 0.0 } else { estimate(spec) }
             };
-            self.observer.step(&step, course.number(), course.left(seconds));
+            self.observer.step(&step, course.number(), course.remaining(seconds));
             let (trial, outcome) = self.trial(run, &step, number);
             course.took(trial.as_ref().filter(|trial| trial.is_whole()));
             if let Some(trial) = trial {

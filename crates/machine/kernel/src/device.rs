@@ -3,12 +3,12 @@
 //! A move sets an interface down, and so removes its addresses, routes, neighbours, queueing discipline and settings;
 //! the driver's settings stay. Everything applies to the calling thread's network namespace.
 
+mod addresses;
 mod message;
 mod multicast;
 mod queueing;
 mod restore;
 mod routes;
-mod told;
 
 use std::{collections::BTreeMap, net::Ipv6Addr, os::fd::AsRawFd};
 
@@ -33,10 +33,10 @@ use crate::{
     sysctl,
 };
 
+use addresses::ADDRESSES;
 pub use restore::restore;
 use routes::Through;
 pub use routes::routes;
-use told::ADDRESSES;
 
 /// The kernel's groups of per-interface settings.
 const SETTINGS: [&str; 4] = ["ipv4.conf", "ipv4.neigh", "ipv6.conf", "ipv6.neigh"];
@@ -53,8 +53,8 @@ pub fn read(interface: &str) -> Result<NicState> {
         flags: flags(&link),
         settings: settings(interface)?,
         driver: ethtool::settings(interface)?,
-        addresses: told::addresses(interface, index)?,
-        neighbours: told::neighbours(interface, index)?,
+        addresses: addresses::addresses(interface, index)?,
+        neighbours: addresses::neighbours(interface, index)?,
         nexthops: through.nexthops(),
         routes: through.restorable_routes()?,
         queueing: queueing::queueing(interface, index)?,
@@ -183,13 +183,13 @@ pub fn fetch(namespace: &str, interface: &str) -> Result<()> {
 pub fn set_down(namespace: &str, interface: &str) -> Result<()> {
     within(namespace, || {
         let index = existing(interface).on("RTM_GETLINK", shown(interface))?.header.index;
-        let mut addresses = told::addresses(interface, index)?;
-        addresses.retain(told::is_ipv6);
+        let mut addresses = addresses::addresses(interface, index)?;
+        addresses.retain(addresses::is_ipv6);
         switch(interface, false).on("RTM_SETLINK", shown(interface))?;
         for saved in addresses {
             match ADDRESSES.tell(&saved.message, index, NLM_F_CREATE | NLM_F_EXCL) {
                 Err(error) if error.raw_os_error() == Some(libc::EEXIST) => {}
-                told => told.on("RTM_NEWADDR", &saved.words)?,
+                entry => entry.on("RTM_NEWADDR", &saved.words)?,
             }
         }
         Ok(())

@@ -43,7 +43,7 @@ const BY_ICMP: [i32; 10] = [
 pub struct PathSocket {
     socket: UdpSocket,
     ip: IpVersion,
-    told: VecDeque<Told>,
+    icmp_errors: VecDeque<IcmpError>,
 }
 
 /// Outcome of a send call.
@@ -70,7 +70,7 @@ pub struct Arrival {
 
 /// A report on a sent datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Told {
+pub struct IcmpError {
     /// Its fate.
     pub fate: Fate,
     /// The beginning of its payload; empty if the router quotes headers only.
@@ -97,7 +97,7 @@ pub enum Fate {
 /// An entry of the error queue: from our own interface, or from ICMP.
 enum Entry {
     Local(Mtu),
-    Icmp(Told),
+    Icmp(IcmpError),
     Other,
 }
 
@@ -121,7 +121,7 @@ impl PathSocket {
             set_option(&socket, level, number, 1).on("setsockopt(IP_RECVERR, IP_RECVTTL, IP_RECVFRAGSIZE)", what)?;
         }
         socket.set_nonblocking(true).on("fcntl(O_NONBLOCK)", what)?;
-        Ok(Self { socket, ip, told: VecDeque::new() })
+        Ok(Self { socket, ip, icmp_errors: VecDeque::new() })
     }
 
     /// Its local address.
@@ -182,14 +182,14 @@ impl PathSocket {
     }
 
     /// A report on an earlier datagram; `None` without one.
-    pub fn told(&mut self) -> Result<Option<Told>> {
+    pub fn icmp_error(&mut self) -> Result<Option<IcmpError>> {
         self.drain()?;
-        Ok(self.told.pop_front())
+        Ok(self.icmp_errors.pop_front())
     }
 
     /// Sleeps until there is a datagram or a report, or for `patience`.
     pub fn wait(&self, patience: Duration) -> Result<()> {
-        if !self.told.is_empty() {
+        if !self.icmp_errors.is_empty() {
             return Ok(());
         }
         let patience = Timespec { tv_sec: patience.as_secs() as i64, tv_nsec: patience.subsec_nanos().into() };
@@ -208,7 +208,7 @@ impl PathSocket {
             match control::receive(&self.socket, &mut buffer, &mut room, libc::MSG_ERRQUEUE | libc::MSG_DONTWAIT) {
                 Ok(message) => match entry(&message, &buffer) {
                     Entry::Local(mtu) => refused = Some(mtu),
-                    Entry::Icmp(told) => self.told.push_back(told),
+                    Entry::Icmp(error) => self.icmp_errors.push_back(error),
                     Entry::Other => {}
                 },
                 Err(error) if is_nothing(&error) => return Ok(refused),
@@ -272,7 +272,7 @@ fn parsed(error: &[u8], quote: &[u8]) -> Option<Entry> {
         TIME_EXCEEDED | HOP_LIMIT_EXCEEDED => Fate::Expired { by },
         _ => return Some(Entry::Other),
     };
-    Some(Entry::Icmp(Told { fate, quote: quote.to_vec() }))
+    Some(Entry::Icmp(IcmpError { fate, quote: quote.to_vec() }))
 }
 
 /// The address in a `sockaddr_in` or `sockaddr_in6`.
@@ -319,7 +319,7 @@ mod tests {
             assert_eq!(one.send(b"x", 64).expect("loopback"), Sent::Yes);
             one.wait(Duration::from_millis(100)).expect("a socket");
             assert_eq!(one.receive(&mut [0]).expect("a socket"), None);
-            assert_eq!(one.told().expect("a socket"), None);
+            assert_eq!(one.icmp_error().expect("a socket"), None);
         }
     }
 }

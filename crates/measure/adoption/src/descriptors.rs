@@ -18,7 +18,7 @@ use super::{
 /// The bypassed socket behind a descriptor.
 #[inline]
 pub fn live(fd: c_int) -> Option<SocketId> {
-    let seen = table()?.look(fd)?;
+    let seen = table()?.load(fd)?;
     match seen.kind() {
         Kind::Live(id) => Some(SocketId(id)),
         Kind::Unknown => settle(fd, seen),
@@ -145,7 +145,7 @@ fn begins_to_close(fd: c_int) -> Option<Entry> {
         return None;
     }
     became(fd, Kind::Closing);
-    table.look(fd).filter(|seen| seen.kind() == Kind::Closing)
+    table.load(fd).filter(|seen| seen.kind() == Kind::Closing)
 }
 
 /// Forgets a closed number, unless another thread has reused it for a socket that may already be bypassed.
@@ -164,7 +164,7 @@ pub fn closing_all<T>(first: u32, last: u32, call: impl FnOnce() -> T) -> T {
         begins_to_close(fd);
     }
     let result = call();
-    let closing = |fd: &c_int| Some(table()?.look(*fd)?).filter(|seen| seen.kind() == Kind::Closing);
+    let closing = |fd: &c_int| Some(table()?.load(*fd)?).filter(|seen| seen.kind() == Kind::Closing);
     all.for_each(|fd| _ = closing(&fd).map(|closing| is_closed(fd, closing)));
     result
 }
@@ -190,7 +190,7 @@ pub fn is_copy(old: c_int, new: c_int) {
 /// Leaves a socket to the kernel from now on.
 pub fn leave_to_kernel(fd: c_int, why: Reason) {
     leave_if_live(fd, why);
-    let Some(seen) = table().and_then(|table| table.look(fd)) else { return };
+    let Some(seen) = table().and_then(|table| table.load(fd)) else { return };
     if !matches!(seen.kind(), Kind::Unknown | Kind::Kernel | Kind::Refused) {
         return;
     }
@@ -258,7 +258,7 @@ pub fn binds(fd: c_int) -> Option<SocketId> {
         }
         live(fd);
     }
-    let seen = table()?.look(fd)?;
+    let seen = table()?.load(fd)?;
     match seen.kind() {
         Kind::Live(id) => Some(SocketId(id)),
         // A thread that waits in the kernel would wait in vain if it were bypassed later.

@@ -213,7 +213,7 @@ impl Sets {
         for set in &self.all {
             let kind = if self.holds_ours(set, DEEPEST) { Kind::Set } else { Kind::EmptySet };
             for name in &set.names {
-                if table.look(*name).is_some_and(|seen| seen.kind() != kind) {
+                if table.load(*name).is_some_and(|seen| seen.kind() != kind) {
                     process::uses(*name);
                     table.replace(*name, kind);
                     became_ours |= kind == Kind::Set;

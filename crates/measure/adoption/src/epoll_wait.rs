@@ -88,7 +88,7 @@ fn past_kernel(
 ) -> Option<c_int> {
     let wait = with_bypass(|bypass| bypass.stack.wait())?;
     let patience = Patience::new(timeout, wait);
-    let ready = look(set, events, &NOW, mask);
+    let ready = collect(set, events, &NOW, mask);
     if ready != 0 || patience.is_over() {
         return Some(ready);
     }
@@ -97,7 +97,7 @@ fn past_kernel(
     let ready = loop {
         patience.looks(|| is_ready(set));
         let ready = match patience.spins() {
-            true => look(set, events, &NOW, mask),
+            true => collect(set, events, &NOW, mask),
             false => sleep(set, events, &patience, mask),
         };
         if ready != 0 || patience.is_over() {
@@ -129,7 +129,7 @@ fn is_ready(set: c_int) -> bool {
 /// Collects ready events, bypassed and the kernel's; the kernel may wait for `time`.
 ///
 /// With an event ready, the call's mask lets in no signal, as in the kernel.
-fn look(set: c_int, events: &mut [epoll_event], time: *const timespec, mask: *const sigset_t) -> c_int {
+fn collect(set: c_int, events: &mut [epoll_event], time: *const timespec, mask: *const sigset_t) -> c_int {
     // With little room, both take turns to come first.
     let ours = with_sets(|sets, bypass| {
         bypass.stack.pump();
@@ -200,10 +200,10 @@ fn sleep(set: c_int, events: &mut [epoll_event], patience: &Patience, mask: *con
     sleeping::fall_asleep();
     // The last check: later arrivals wake us.
     let result = match is_ready(set) {
-        true => look(set, events, &NOW, mask),
+        true => collect(set, events, &NOW, mask),
         false => {
             let left = patience.left();
-            look(set, events, left.as_ref().map_or(ptr::null(), ptr::from_ref), mask)
+            collect(set, events, left.as_ref().map_or(ptr::null(), ptr::from_ref), mask)
         }
     };
     sleeping::wake_up();

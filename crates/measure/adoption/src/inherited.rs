@@ -121,7 +121,7 @@ pub(super) fn is_time() -> bool {
 /// Checks once a second whether bypassed sockets have become shared, or no longer are.
 ///
 /// A process that shares one most likely shares all: only one is checked.
-pub(super) fn look(bypass: &Bypass) {
+pub(super) fn recheck(bypass: &Bypass) {
     if ANCESTORS[0].load(Ordering::Relaxed) == 0
         || IS_ALONE.load(Ordering::Relaxed)
         || now().saturating_sub(LOOKED_AT.load(Ordering::Relaxed)) < LOOK_MS

@@ -95,7 +95,7 @@ pub(super) fn is_ours(fd: c_int) -> bool {
 fn poll(fds: &mut [pollfd], timeout: Option<Duration>, mask: *const sigset_t) -> Option<c_int> {
     let wait = with_bypass(|bypass| bypass.stack.wait())?;
     let patience = Patience::new(timeout, wait);
-    let ready = look(fds, mask);
+    let ready = collect(fds, mask);
     if ready != 0 || patience.is_over() {
         return Some(ready);
     }
@@ -104,7 +104,7 @@ fn poll(fds: &mut [pollfd], timeout: Option<Duration>, mask: *const sigset_t) ->
     let ready = loop {
         patience.looks(|| has_ready(fds));
         let slept = if patience.spins() { 0 } else { sleep(fds, &patience, mask) };
-        let ready = if slept < 0 { slept } else { look(fds, mask) };
+        let ready = if slept < 0 { slept } else { collect(fds, mask) };
         if ready != 0 || patience.is_over() {
             break ready;
         }
@@ -115,7 +115,7 @@ fn poll(fds: &mut [pollfd], timeout: Option<Duration>, mask: *const sigset_t) ->
 
 /// Collects ready descriptors, bypassed and the kernel's. With one ready, the call's mask lets in no signal, as in the
 /// kernel.
-fn look(fds: &mut [pollfd], mask: *const sigset_t) -> c_int {
+fn collect(fds: &mut [pollfd], mask: *const sigset_t) -> c_int {
     let is_ready = with_bypass(|bypass| bypass.stack.pump()).is_some() && has_ready(fds);
     let mask = if is_ready { ptr::null() } else { mask };
     let place = [fds.as_mut_ptr() as usize, fds.len(), &raw const NOW as usize, mask as usize, SIGNALS];

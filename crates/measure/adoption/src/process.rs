@@ -97,7 +97,7 @@ pub fn table() -> Option<&'static Table> {
 /// The kind of a descriptor, as far as known.
 #[inline]
 pub fn kind(fd: c_int) -> Option<Kind> {
-    Some(table()?.look(fd)?.kind())
+    Some(table()?.load(fd)?.kind())
 }
 
 /// Runs `work` in one thread at a time. A child that is forked meanwhile starts unlocked.

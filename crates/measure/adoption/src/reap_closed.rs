@@ -28,7 +28,7 @@ pub fn with_bypass<T>(work: impl FnOnce(&'static Bypass) -> T) -> Option<T> {
     inside::with_bypass(|bypass| {
         let result = work(bypass);
         if bypass.stack.is_housekeeping_due() {
-            look(bypass);
+            reap(bypass);
         }
         result
     })
@@ -36,7 +36,7 @@ pub fn with_bypass<T>(work: impl FnOnce(&'static Bypass) -> T) -> Option<T> {
 
 /// Call it without locks.
 #[cold]
-fn look(bypass: &Bypass) {
+fn reap(bypass: &Bypass) {
     // They could not be closed while reserved.
     bypass.stack.close_retired(reserved_fds::forget);
     // A child of `vfork` has closed a descriptor that its parent still has.
@@ -55,12 +55,12 @@ fn look(bypass: &Bypass) {
         next = fd + 1;
     }
     NEXT.store(next, Ordering::Relaxed);
-    inherited::look(bypass);
+    inherited::recheck(bypass);
 }
 
 /// Whether it was a socket's descriptor; releases it if the kernel says that it no longer is.
 fn was_asked(fd: i32, bypass: &Bypass) -> bool {
-    let Some((table, seen)) = table().and_then(|table| Some((table, table.look(fd)?))) else { return false };
+    let Some((table, seen)) = table().and_then(|table| Some((table, table.load(fd)?))) else { return false };
     let Kind::Live(id) = seen.kind() else { return false };
     // A thread that closes or replaces it changes its entry first.
     if !bypass.is_still(SocketId(id), fd) && table.settle(fd, seen, Kind::Unknown) {

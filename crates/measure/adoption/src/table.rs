@@ -89,7 +89,7 @@ impl Entry {
 impl Table {
     /// The entry of a descriptor; `None` beyond the table.
     #[inline(always)]
-    pub fn look(&self, fd: c_int) -> Option<Entry> {
+    pub fn load(&self, fd: c_int) -> Option<Entry> {
         Some(Entry(self.entry(fd)?.load(Ordering::Acquire)))
     }
 

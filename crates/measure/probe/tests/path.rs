@@ -10,7 +10,7 @@ use std::{
 
 use kernel::namespace;
 use model::{
-    IpVersion, Mtu, Nanos, PathResult, PathSpec, ProbeSpec, Seat, Side, SideFigures,
+    IpVersion, Mtu, Nanos, PathResult, PathSpec, ProbeSpec, Seat, Side, SideFigures, fixture,
     trial::{Leg, Refusal},
 };
 use wireproof_probe::{Control, Window, prepare};
@@ -157,20 +157,8 @@ fn within<T: Send>(node: &str, f: impl FnOnce() -> T + Send) -> T {
 
 /// The MTU is only where a search begins: a stale one costs time, no figure.
 fn seat(endpoint: &str, local: IpAddr, peer: Option<SocketAddr>) -> Seat {
-    Seat {
-        endpoint: endpoint.to_owned(),
-        local,
-        peer,
-        interface: "stale".to_owned(),
-        mtu: Mtu(9000),
-        cpus: Vec::new(),
-        peer_cpus: 0,
-        same_clock: true,
-        congestion: None,
-        token: 7,
-        sender: 0,
-        senders: 1,
-    }
+    let (endpoint, interface) = (endpoint.to_owned(), "stale".to_owned());
+    Seat { endpoint, interface, local, mtu: Mtu(9000), ..fixture::seat(IpVersion::of(local), peer) }
 }
 
 fn left_address(ip: IpVersion, wire: usize) -> IpAddr {

@@ -20,7 +20,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 
 /// Tells of each such program once, until `is_over` ends; returns the first one. A program that ends before a look is
 /// missed.
-pub(super) fn look(
+pub(super) fn find_obstacles(
     library: &Path,
     known: Option<&Obstacle>,
     is_over: &Receiver<()>,

@@ -9,7 +9,7 @@ use model::{
 
 use self::cross_check::crossed;
 use super::{
-    Assembled, Ends, Rules, Sides, Told,
+    Assembled, Ends, PairReports, Rules, Sides,
     doubts::{through_kernel, too_slow},
 };
 use crate::{
@@ -38,17 +38,18 @@ impl Rules for GoodputSpec {
     }
 
     /// As far as the whole seconds go that each receiving side has.
-    fn so_far(&self, ends: &Ends<'_>, told: &[Told]) -> Option<Assembled> {
-        let whole = told.iter().filter_map(|told| whole_seconds(self, told)).min().filter(|whole| *whole > 0)?;
-        let side = |told: &Told, side: usize| GoodputSide {
+    fn so_far(&self, ends: &Ends<'_>, reports: &[PairReports]) -> Option<Assembled> {
+        let whole =
+            reports.iter().filter_map(|reports| whole_seconds(self, reports)).min().filter(|whole| *whole > 0)?;
+        let side = |reports: &PairReports, side: usize| GoodputSide {
             sent: Some(GoodputSent::default()),
             received: Some(received(
                 self,
-                told.seconds[side].bps.get(..whole).unwrap_or_default(),
-                told.latest[side].as_ref(),
+                reports.seconds[side].bps.get(..whole).unwrap_or_default(),
+                reports.latest[side].as_ref(),
             )),
         };
-        let sides = told.iter().map(|told| (side(told, 0), side(told, 1))).collect();
+        let sides = reports.iter().map(|reports| (side(reports, 0), side(reports, 1))).collect();
         assembled(self, ends, flows(self, ends, sides)?, whole as f64)
     }
 
@@ -56,9 +57,9 @@ impl Rules for GoodputSpec {
         (self.duration.0 / 1_000_000_000) as usize
     }
 
-    fn second(&self, told: &[Told], before: usize) -> Option<GoodputSecond> {
+    fn second(&self, reports: &[PairReports], before: usize) -> Option<GoodputSecond> {
         let (near, far) = (0, 1);
-        let way = |from, to| way_second(self.protocol, told, (from, to), before);
+        let way = |from, to| way_second(self.protocol, reports, (from, to), before);
         // A side that has not told of it yet makes the whole second unknown.
         let forward = if self.sends_forward() { Some(way(near, far)?) } else { None };
         let back = if self.sends_back() { Some(way(far, near)?) } else { None };
@@ -122,9 +123,14 @@ pub(super) fn flows(spec: &GoodputSpec, ends: &Ends<'_>, sides: Vec<(GoodputSide
 }
 
 /// A second from one side to the other, over all pairs.
-fn way_second(protocol: Protocol, told: &[Told], (from, to): (usize, usize), before: usize) -> Option<WaySecond> {
-    let bps = told.iter().map(|told| told.seconds[to].bps.get(before).copied()).sum::<Option<f64>>()?;
-    let resent = || told.iter().map(|told| told.seconds[from].retransmits.get(before).copied());
+fn way_second(
+    protocol: Protocol,
+    reports: &[PairReports],
+    (from, to): (usize, usize),
+    before: usize,
+) -> Option<WaySecond> {
+    let bps = reports.iter().map(|reports| reports.seconds[to].bps.get(before).copied()).sum::<Option<f64>>()?;
+    let resent = || reports.iter().map(|reports| reports.seconds[from].retransmits.get(before).copied());
     let retransmits = match protocol {
         Protocol::Tcp => Some(resent().collect::<Option<Vec<_>>>()?.into_iter().total()),
         Protocol::Udp => None,
@@ -132,15 +138,15 @@ fn way_second(protocol: Protocol, told: &[Told], (from, to): (usize, usize), bef
     Some(WaySecond { bps, retransmits })
 }
 
-fn whole_seconds(spec: &GoodputSpec, told: &Told) -> Option<usize> {
-    let [near, far] = &told.seconds;
+fn whole_seconds(spec: &GoodputSpec, reports: &PairReports) -> Option<usize> {
+    let [near, far] = &reports.seconds;
     let sides = [(spec.sends_forward(), far), (spec.sends_back(), near)];
     sides.into_iter().filter_map(|(sends, seconds)| sends.then_some(seconds.bps.len())).min()
 }
 
 /// Whole seconds, and what else the receiver had counted by the latest time it told.
 fn received(spec: &GoodputSpec, seconds: &[f64], latest: Option<&SoFar>) -> GoodputReceived {
-    let told = match latest {
+    let reports = match latest {
         Some(SoFar::Goodput(received)) => (**received).clone(),
         _ => GoodputReceived::default(),
     };
@@ -148,10 +154,10 @@ fn received(spec: &GoodputSpec, seconds: &[f64], latest: Option<&SoFar>) -> Good
     GoodputReceived {
         counted_bytes: bytes,
         counted_s: seconds.len() as f64,
-        total_bytes: told.total_bytes.max(bytes),
+        total_bytes: reports.total_bytes.max(bytes),
         intervals_bps: seconds.to_vec(),
         warmup_s: spec.warmup.as_secs_f64(),
-        ..told
+        ..reports
     }
 }
 
@@ -237,30 +243,30 @@ mod tests {
     use super::*;
     use crate::probes::Seconds;
 
-    fn told_by(side: usize, bps: &[f64], retransmits: &[u64]) -> Told {
-        let mut told = Told::default();
-        told.seconds[side] = Seconds::at_most(9);
-        told.seconds[side].add(bps.to_vec(), retransmits.to_vec());
-        told
+    fn reported_by(side: usize, bps: &[f64], retransmits: &[u64]) -> PairReports {
+        let mut reports = PairReports::default();
+        reports.seconds[side] = Seconds::at_most(9);
+        reports.seconds[side].add(bps.to_vec(), retransmits.to_vec());
+        reports
     }
 
     #[test]
     fn a_second_is_told_once_each_side_has_counted_it() {
         let spec = GoodputSpec { duration: Nanos::from_secs(9), ..fixture::goodput(Protocol::Tcp) };
         assert_eq!(spec.whole_seconds(), 9);
-        let mut pairs = [told_by(1, &[4e9, 5e9], &[]), told_by(1, &[1e9], &[])];
-        assert_eq!(spec.second(&pairs, 0), None, "the senders have told nothing");
+        let mut pairs = [reported_by(1, &[4e9, 5e9], &[]), reported_by(1, &[1e9], &[])];
+        assert_eq!(spec.second(&pairs, 0), None, "the senders have reports nothing");
         for (pair, resent) in pairs.iter_mut().zip([3, u64::MAX]) {
-            pair.seconds[0] = told_by(0, &[], &[resent, 1]).seconds[0].take();
+            pair.seconds[0] = reported_by(0, &[], &[resent, 1]).seconds[0].take();
         }
         let way = |bps, retransmits| Some(WaySecond { bps, retransmits });
         let first = GoodputSecond { number: 1, ways: [way(5e9, Some(u64::MAX)), None] };
         assert_eq!(spec.second(&pairs, 0), Some(first));
         assert_eq!(spec.second(&pairs, 1), None, "one receiver is behind");
         let udp = GoodputSpec { direction: Direction::Both, ..fixture::goodput(Protocol::Udp) };
-        let mut both = [told_by(1, &[4e9], &[])];
+        let mut both = [reported_by(1, &[4e9], &[])];
         assert_eq!(udp.second(&both, 0), None, "the other way is behind");
-        both[0].seconds[0] = told_by(0, &[2e9], &[]).seconds[0].take();
+        both[0].seconds[0] = reported_by(0, &[2e9], &[]).seconds[0].take();
         let second = GoodputSecond { number: 1, ways: [way(4e9, None), way(2e9, None)] };
         assert_eq!(udp.second(&both, 0), Some(second));
     }

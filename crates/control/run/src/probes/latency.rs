@@ -9,7 +9,7 @@ use model::{
 
 use self::cross_check::crossed;
 use super::{
-    Assembled, Ends, Rules, Sides, Told,
+    Assembled, Ends, PairReports, Rules, Sides,
     doubts::{through_kernel, too_slow},
     goodput::flows,
 };
@@ -46,8 +46,8 @@ impl Rules for LatencySpec {
         assembled(self, ends, result, ends.counters.first()?.seconds)
     }
 
-    fn so_far(&self, ends: &Ends<'_>, told: &[Told]) -> Option<Assembled> {
-        let Some(SoFar::Latency { seconds, result }) = &told.first()?.latest[0] else { return None };
+    fn so_far(&self, ends: &Ends<'_>, reports: &[PairReports]) -> Option<Assembled> {
+        let Some(SoFar::Latency { seconds, result }) = &reports.first()?.latest[0] else { return None };
         if result.sent > 0 { assembled(self, ends, result.clone(), *seconds) } else { None }
     }
 }

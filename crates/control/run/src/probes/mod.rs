@@ -31,7 +31,7 @@ pub(crate) trait Rules {
     fn assemble(&self, ends: &Ends<'_>, sides: Vec<Sides>) -> Option<Assembled>;
 
     /// Figures of a trial under way; `None` where nothing is known yet.
-    fn so_far(&self, _ends: &Ends<'_>, _told: &[Told]) -> Option<Assembled> {
+    fn so_far(&self, _ends: &Ends<'_>, _reports: &[PairReports]) -> Option<Assembled> {
         None
     }
 
@@ -41,7 +41,7 @@ pub(crate) trait Rules {
     }
 
     /// The whole second behind so many others; `None` until all sides have told of it.
-    fn second(&self, _told: &[Told], _before: usize) -> Option<GoodputSecond> {
+    fn second(&self, _reports: &[PairReports], _before: usize) -> Option<GoodputSecond> {
         None
     }
 }
@@ -95,14 +95,14 @@ impl Ends<'_> {
 
 /// Reports of both sides of a pair on the way (near, far).
 #[derive(Default)]
-pub(crate) struct Told {
+pub(crate) struct PairReports {
     /// Whole seconds as they passed.
     pub(crate) seconds: [Seconds; 2],
     /// All else, as it was told last.
     pub(crate) latest: [Option<SoFar>; 2],
 }
 
-impl Told {
+impl PairReports {
     /// Whole seconds that have passed.
     pub(crate) fn passed(&self) -> usize {
         let [near, far] = &self.seconds;

@@ -10,7 +10,7 @@ use model::{
 };
 
 use self::cross_check::crossed;
-use super::{Assembled, Ends, Rules, Sides, Told, doubts::too_slow};
+use super::{Assembled, Ends, PairReports, Rules, Sides, doubts::too_slow};
 use crate::{cross_check::packets_disagree, misfit::Misfit};
 
 impl Rules for PacketsSpec {
@@ -40,12 +40,12 @@ impl Rules for PacketsSpec {
     }
 
     /// From the last messages of both sides. They are of different moments, so missing packets need not be lost.
-    fn so_far(&self, ends: &Ends<'_>, told: &[Told]) -> Option<Assembled> {
+    fn so_far(&self, ends: &Ends<'_>, reports: &[PairReports]) -> Option<Assembled> {
         let side = |so_far: &Option<SoFar>| match so_far {
             Some(SoFar::Packets(side)) => Some((**side).clone()),
             _ => None,
         };
-        let sides = told.iter().map(|Told { latest: [near, far], .. }| Some((side(near)?, side(far)?)));
+        let sides = reports.iter().map(|PairReports { latest: [near, far], .. }| Some((side(near)?, side(far)?)));
         let mut streams = streams(self, ends, sides.collect::<Option<_>>()?);
         streams.iter_mut().for_each(|stream| stream.cut_off = true);
         assembled(self, ends, streams).filter(|assembled| assembled.seconds > 0.0)

@@ -2,7 +2,7 @@
 
 use model::{Doubt, Exchange, Measured, Mtu, SideFigures, SoFar, TransactionsResult, TransactionsSpec, WaitMode};
 
-use super::{Assembled, Ends, Rules, Sides, Told, doubts::too_slow};
+use super::{Assembled, Ends, PairReports, Rules, Sides, doubts::too_slow};
 use crate::misfit::{LEAST_TCP_MTU, Misfit};
 
 impl Rules for TransactionsSpec {
@@ -22,8 +22,8 @@ impl Rules for TransactionsSpec {
         Some(assembled(self, ends, result))
     }
 
-    fn so_far(&self, ends: &Ends<'_>, told: &[Told]) -> Option<Assembled> {
-        let Some(SoFar::Transactions(result)) = &told.first()?.latest[0] else { return None };
+    fn so_far(&self, ends: &Ends<'_>, reports: &[PairReports]) -> Option<Assembled> {
+        let Some(SoFar::Transactions(result)) = &reports.first()?.latest[0] else { return None };
         (result.counted_s > 0.0).then(|| assembled(self, ends, result.clone()))
     }
 }

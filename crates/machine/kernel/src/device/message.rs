@@ -26,12 +26,12 @@ pub(super) struct Kind {
 
 /// One object as the kernel described it.
 #[derive(Clone)]
-pub(super) struct Told {
+pub(super) struct Entry {
     pub(super) bytes: Vec<u8>,
     pub(super) head: usize,
 }
 
-impl Told {
+impl Entry {
     pub(super) fn attributes(&self) -> impl Iterator<Item = (u16, Range<usize>)> + use<'_> {
         let mut at = self.head;
         std::iter::from_fn(move || {
@@ -92,17 +92,17 @@ impl Told {
 
     /// The same with another value of an attribute, moved to the end.
     pub(super) fn with(&self, attribute: u16, value: &[u8]) -> Self {
-        let mut told = self.without(&[attribute]);
-        told.push(attribute, value);
-        told
+        let mut entry = self.without(&[attribute]);
+        entry.push(attribute, value);
+        entry
     }
 
     fn chosen(&self, is_chosen: impl Fn(u16) -> bool) -> Self {
-        let mut told = Self { bytes: self.bytes[..self.head].to_vec(), head: self.head };
+        let mut entry = Self { bytes: self.bytes[..self.head].to_vec(), head: self.head };
         for (attribute, place) in self.attributes().filter(|(attribute, _)| is_chosen(*attribute)) {
-            told.push(attribute, &self.bytes[place]);
+            entry.push(attribute, &self.bytes[place]);
         }
-        told
+        entry
     }
 
     /// Values come from attributes, whose length has 16 bits.
@@ -121,38 +121,38 @@ impl Told {
 
 impl Kind {
     /// All objects of this kind in this namespace.
-    pub(super) fn all(&self) -> Result<Vec<Told>> {
+    pub(super) fn all(&self) -> Result<Vec<Entry>> {
         self.ask(vec![0; self.head])
     }
 
     /// Objects of one interface below a parent in its queueing (`struct tcmsg`); there is no other way to list them.
-    pub(super) fn at(&self, index: u32, parent: u32) -> Result<Vec<Told>> {
+    pub(super) fn at(&self, index: u32, parent: u32) -> Result<Vec<Entry>> {
         let mut head = vec![0; self.head];
         head[4..8].copy_from_slice(&index.to_ne_bytes());
         head[12..16].copy_from_slice(&parent.to_ne_bytes());
         self.ask(head)
     }
 
-    fn ask(&self, head: Vec<u8>) -> Result<Vec<Told>> {
+    fn ask(&self, head: Vec<u8>) -> Result<Vec<Entry>> {
         let question = Raw { kind: self.get, bytes: head };
         let answers = request(question, NLM_F_DUMP).on(CALL, self.name)?;
         let whole = answers.into_iter().filter(|answer| answer.kind == self.new && answer.bytes.len() >= self.head);
-        Ok(whole.map(|answer| Told { bytes: answer.bytes, head: self.head }).collect())
+        Ok(whole.map(|answer| Entry { bytes: answer.bytes, head: self.head }).collect())
     }
 
     /// Objects of one interface.
-    pub(super) fn of(&self, index: u32) -> Result<Vec<Told>> {
-        Ok(self.all()?.into_iter().filter(|told| self.index(told) == Some(index)).collect())
+    pub(super) fn of(&self, index: u32) -> Result<Vec<Entry>> {
+        Ok(self.all()?.into_iter().filter(|entry| self.index(entry) == Some(index)).collect())
     }
 
-    pub(super) fn index(&self, told: &Told) -> Option<u32> {
-        let place = self.index_place(told)?;
-        number(&told.bytes[place])
+    pub(super) fn index(&self, entry: &Entry) -> Option<u32> {
+        let place = self.index_place(entry)?;
+        number(&entry.bytes[place])
     }
 
-    fn index_place(&self, told: &Told) -> Option<Range<usize>> {
+    fn index_place(&self, entry: &Entry) -> Option<Range<usize>> {
         match self.index_attribute {
-            Some(attribute) => told.place(attribute),
+            Some(attribute) => entry.place(attribute),
             None => Some(4..8),
         }
     }
@@ -169,11 +169,11 @@ impl Kind {
     }
 
     fn say(&self, kind: u16, saved: &[u8], index: u32, flags: u16) -> io::Result<()> {
-        let mut told = Told { bytes: saved.to_vec(), head: self.head };
-        if let Some(place) = self.index_place(&told) {
-            told.bytes[place].copy_from_slice(&index.to_ne_bytes());
+        let mut entry = Entry { bytes: saved.to_vec(), head: self.head };
+        if let Some(place) = self.index_place(&entry) {
+            entry.bytes[place].copy_from_slice(&index.to_ne_bytes());
         }
-        request(Raw { kind, bytes: told.bytes }, flags).map(drop)
+        request(Raw { kind, bytes: entry.bytes }, flags).map(drop)
     }
 }
 

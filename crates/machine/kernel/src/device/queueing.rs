@@ -2,7 +2,7 @@
 
 use model::nic::Saved;
 
-use super::message::{Kind, Told};
+use super::message::{Entry, Kind};
 use crate::error::Result;
 
 pub(super) const QDISCS: Kind =
@@ -60,10 +60,10 @@ const SETTABLE_FLAGS: u8 = 1 | 2;
 /// All configured disciplines, classes and filters, as words and as messages.
 pub(super) fn queueing(interface: &str, index: u32) -> Result<Vec<Saved>> {
     let chosen = Chosen::read(index)?;
-    let qdiscs = chosen.qdiscs.iter().map(|told| (told, qdisc_words(told, interface)));
-    let classes = chosen.classes.iter().map(|told| (told, class_words(told, interface)));
-    let filters = chosen.filters.iter().map(|told| (told, filter_words(told, interface)));
-    Ok(qdiscs.chain(classes).chain(filters).map(|(told, words)| settable(told).saved(words)).collect())
+    let qdiscs = chosen.qdiscs.iter().map(|entry| (entry, qdisc_words(entry, interface)));
+    let classes = chosen.classes.iter().map(|entry| (entry, class_words(entry, interface)));
+    let filters = chosen.filters.iter().map(|entry| (entry, filter_words(entry, interface)));
+    Ok(qdiscs.chain(classes).chain(filters).map(|(entry, words)| settable(entry).saved(words)).collect())
 }
 
 /// The kind of a saved object: its words begin with it.
@@ -79,188 +79,188 @@ pub(super) fn kind(saved: &Saved) -> &'static Kind {
 pub(super) fn lasting(interface: &str, index: u32) -> Result<Vec<String>> {
     let chosen = Chosen::read(index)?;
     let mut found = Vec::new();
-    for told in chosen.qdiscs.iter().filter(|told| !is_repeatable(told)) {
-        let kind = told.text(TCA_KIND).unwrap_or_default();
-        let place = qdisc_place(told);
+    for entry in chosen.qdiscs.iter().filter(|entry| !is_repeatable(entry)) {
+        let kind = entry.text(TCA_KIND).unwrap_or_default();
+        let place = qdisc_place(entry);
         found.push(format!("the queueing discipline {kind} (tc qdisc delete dev {interface} {place})"));
     }
-    for told in chosen.filters.iter().filter(|told| !is_repeatable_filter(told)) {
-        let kind = told.text(TCA_KIND).unwrap_or_default();
-        let command = filter_words(told, interface).replacen("add", "delete", 1);
+    for entry in chosen.filters.iter().filter(|entry| !is_repeatable_filter(entry)) {
+        let kind = entry.text(TCA_KIND).unwrap_or_default();
+        let command = filter_words(entry, interface).replacen("add", "delete", 1);
         found.push(format!("a filter {kind}, or what it does (tc {command})"));
     }
     Ok(found)
 }
 
 struct Chosen {
-    qdiscs: Vec<Told>,
-    classes: Vec<Told>,
-    filters: Vec<Told>,
+    qdiscs: Vec<Entry>,
+    classes: Vec<Entry>,
+    filters: Vec<Entry>,
 }
 
 impl Chosen {
     /// The kernel's default disciplines have no handle.
     fn read(index: u32) -> Result<Self> {
         let mut qdiscs = QDISCS.of(index)?;
-        qdiscs.retain(|told| number(told) != 0);
+        qdiscs.retain(|entry| number(entry) != 0);
         if qdiscs.is_empty() {
             return Ok(Self { qdiscs, classes: Vec::new(), filters: Vec::new() });
         }
         let mut classes = CLASSES.at(index, 0)?;
-        classes.retain(|told| told.text(TCA_KIND).is_some_and(|kind| WITH_CLASSES.contains(&kind.as_str())));
+        classes.retain(|entry| entry.text(TCA_KIND).is_some_and(|kind| WITH_CLASSES.contains(&kind.as_str())));
         // An hfsc class with the handle of its discipline is created with it.
-        classes.retain(|told| number(told) & 0xffff != 0);
+        classes.retain(|entry| number(entry) & 0xffff != 0);
         // Parents come first: a class without an existing parent would become a root class.
-        let depths: Vec<_> = classes.iter().map(|told| depth(told, &classes)).collect();
+        let depths: Vec<_> = classes.iter().map(|entry| depth(entry, &classes)).collect();
         let mut ordered: Vec<_> = depths.into_iter().zip(classes).collect();
         ordered.sort_by_key(|(depth, _)| *depth);
-        let classes: Vec<_> = ordered.into_iter().map(|(_, told)| told).collect();
+        let classes: Vec<_> = ordered.into_iter().map(|(_, entry)| entry).collect();
         let filters = filters(index, &qdiscs, &classes)?;
         Ok(Self { qdiscs, classes, filters })
     }
 }
 
 /// Number of ancestors of a class.
-fn depth(told: &Told, classes: &[Told]) -> usize {
-    let above = |told: &Told| classes.iter().find(|other| number(other) == parent(told));
-    std::iter::successors(above(told), |told| above(told)).take(classes.len()).count()
+fn depth(entry: &Entry, classes: &[Entry]) -> usize {
+    let above = |entry: &Entry| classes.iter().find(|other| number(other) == parent(entry));
+    std::iter::successors(above(entry), |entry| above(entry)).take(classes.len()).count()
 }
 
-fn filters(index: u32, qdiscs: &[Told], classes: &[Told]) -> Result<Vec<Told>> {
-    let sides = |told: &Told| if parent(told) == INGRESS { SIDES.to_vec() } else { vec![number(told)] };
+fn filters(index: u32, qdiscs: &[Entry], classes: &[Entry]) -> Result<Vec<Entry>> {
+    let sides = |entry: &Entry| if parent(entry) == INGRESS { SIDES.to_vec() } else { vec![number(entry)] };
     let parents = qdiscs.iter().flat_map(sides).chain(classes.iter().map(number));
     let mut filters = Vec::new();
     for parent in parents {
         // A discipline without filters, or the side that ingress lacks, is no error.
-        let Ok(told) = FILTERS.at(index, parent) else { continue };
-        filters.extend(told.into_iter().filter(is_filter).map(|told| beneath(told, parent)));
+        let Ok(entry) = FILTERS.at(index, parent) else { continue };
+        filters.extend(entry.into_iter().filter(is_filter).map(|entry| beneath(entry, parent)));
     }
     Ok(filters)
 }
 
 /// The kernel also lists objects shared by filters of one priority, and u32's automatic tables.
-fn is_filter(told: &Told) -> bool {
-    let divisor = options(told).and_then(|options| options.number(TCA_U32_DIVISOR)).filter(|_| is_u32(told));
-    let is_own_table = divisor == Some(1) && number(told) >= FIRST_OWN_TABLE;
-    told.value(TCA_OPTIONS).is_some() && number(told) != 0 && !is_own_table
+fn is_filter(entry: &Entry) -> bool {
+    let divisor = options(entry).and_then(|options| options.number(TCA_U32_DIVISOR)).filter(|_| is_u32(entry));
+    let is_own_table = divisor == Some(1) && number(entry) >= FIRST_OWN_TABLE;
+    entry.value(TCA_OPTIONS).is_some() && number(entry) != 0 && !is_own_table
 }
 
-fn is_u32(told: &Told) -> bool {
-    told.text(TCA_KIND).as_deref() == Some("u32")
+fn is_u32(entry: &Entry) -> bool {
+    entry.text(TCA_KIND).as_deref() == Some("u32")
 }
 
-fn beneath(mut told: Told, parent: u32) -> Told {
-    told.bytes[12..16].copy_from_slice(&parent.to_ne_bytes());
-    told
+fn beneath(mut entry: Entry, parent: u32) -> Entry {
+    entry.bytes[12..16].copy_from_slice(&parent.to_ne_bytes());
+    entry
 }
 
 /// `struct tcmsg`: handle, parent, and for a filter priority and protocol.
-fn number(told: &Told) -> u32 {
-    told.head_number(8)
+fn number(entry: &Entry) -> u32 {
+    entry.head_number(8)
 }
 
-fn parent(told: &Told) -> u32 {
-    told.head_number(12)
+fn parent(entry: &Entry) -> u32 {
+    entry.head_number(12)
 }
 
-fn is_repeatable(told: &Told) -> bool {
-    let is_known = told.text(TCA_KIND).is_some_and(|kind| REPEATABLE.contains(&kind.as_str()));
-    let has_number_above = parent(told) >> 16 != 0;
-    let shares = [TCA_STAB, TCA_INGRESS_BLOCK, TCA_EGRESS_BLOCK].iter().any(|it| told.value(*it).is_some());
+fn is_repeatable(entry: &Entry) -> bool {
+    let is_known = entry.text(TCA_KIND).is_some_and(|kind| REPEATABLE.contains(&kind.as_str()));
+    let has_number_above = parent(entry) >> 16 != 0;
+    let shares = [TCA_STAB, TCA_INGRESS_BLOCK, TCA_EGRESS_BLOCK].iter().any(|it| entry.value(*it).is_some());
     is_known && has_number_above && !shares
 }
 
-fn is_repeatable_filter(told: &Told) -> bool {
-    let (Some(options), Some(classifier)) = (options(told), classifier(told)) else { return false };
+fn is_repeatable_filter(entry: &Entry) -> bool {
+    let (Some(options), Some(classifier)) = (options(entry), classifier(entry)) else { return false };
     let has_old = classifier.police.is_some_and(|police| options.value(police).is_some());
-    let is_of_tables = is_u32(told)
-        && (number(told) < FIRST_OWN_TABLE
+    let is_of_tables = is_u32(entry)
+        && (number(entry) < FIRST_OWN_TABLE
             || [TCA_U32_DIVISOR, TCA_U32_LINK].iter().any(|it| options.value(*it).is_some()));
     let actions = options.value(classifier.actions).unwrap_or_default().to_vec();
-    let actions = Told { bytes: actions, head: 0 };
+    let actions = Entry { bytes: actions, head: 0 };
     let known = |bytes: &[u8]| {
-        let kind = Told { bytes: bytes.to_vec(), head: 0 }.text(TCA_ACT_KIND);
+        let kind = Entry { bytes: bytes.to_vec(), head: 0 }.text(TCA_ACT_KIND);
         kind.is_some_and(|kind| ACTIONS.contains(&kind.as_str()))
     };
     !has_old && !is_of_tables && actions.attributes().all(|(_, place)| known(&actions.bytes[place]))
 }
 
-fn classifier(told: &Told) -> Option<&'static Classifier> {
-    let kind = told.text(TCA_KIND)?;
+fn classifier(entry: &Entry) -> Option<&'static Classifier> {
+    let kind = entry.text(TCA_KIND)?;
     CLASSIFIERS.iter().find(|classifier| classifier.name == kind)
 }
 
-fn options(told: &Told) -> Option<Told> {
-    Some(Told { bytes: told.value(TCA_OPTIONS)?.to_vec(), head: 0 })
+fn options(entry: &Entry) -> Option<Entry> {
+    Some(Entry { bytes: entry.value(TCA_OPTIONS)?.to_vec(), head: 0 })
 }
 
 /// A message as the kernel accepts it, without counters.
-fn settable(told: &Told) -> Told {
-    let mut told = told.only(&[TCA_KIND, TCA_OPTIONS, TCA_CHAIN]);
-    match told.text(TCA_KIND).as_deref() {
-        Some("htb") => tell_htb(&mut told),
-        Some("u32") => free_of_table(&mut told),
+fn settable(entry: &Entry) -> Entry {
+    let mut entry = entry.only(&[TCA_KIND, TCA_OPTIONS, TCA_CHAIN]);
+    match entry.text(TCA_KIND).as_deref() {
+        Some("htb") => tell_htb(&mut entry),
+        Some("u32") => free_of_table(&mut entry),
         _ => {}
     }
-    settle_flags(&mut told);
-    told
+    settle_flags(&mut entry);
+    entry
 }
 
 /// htb's version is read as a whole, and written as its first half (`HTB_VER` of linux/pkt_sched.h).
-fn tell_htb(told: &mut Told) {
-    let version = options(told).and_then(|options| options.place(TCA_HTB_INIT));
-    if let (Some(version), Some(options)) = (version, told.place(TCA_OPTIONS)) {
+fn tell_htb(entry: &mut Entry) {
+    let version = options(entry).and_then(|options| options.place(TCA_HTB_INIT));
+    if let (Some(version), Some(options)) = (version, entry.place(TCA_OPTIONS)) {
         let at = options.start + version.start;
-        let half = told.head_number(at) >> 16;
-        told.bytes[at..at + 4].copy_from_slice(&half.to_ne_bytes());
+        let half = entry.head_number(at) >> 16;
+        entry.bytes[at..at + 4].copy_from_slice(&half.to_ne_bytes());
     }
 }
 
 /// u32 numbers its automatic tables in order of creation, so this filter's table may get another number.
-fn free_of_table(told: &mut Told) {
-    let Some(options) = options(told) else { return };
-    let own = number(told) & 0xfff;
+fn free_of_table(entry: &mut Entry) {
+    let Some(options) = options(entry) else { return };
+    let own = number(entry) & 0xfff;
     let without = options.without(&[TCA_U32_HASH]).bytes;
-    *told = told.with(TCA_OPTIONS, &without);
-    told.bytes[8..12].copy_from_slice(&own.to_ne_bytes());
+    *entry = entry.with(TCA_OPTIONS, &without);
+    entry.bytes[8..12].copy_from_slice(&own.to_ne_bytes());
 }
 
 /// Removes read-only flags of hardware offload.
-fn settle_flags(told: &mut Told) {
-    let flags = classifier(told).and_then(|it| options(told)?.place(it.flags));
-    if let (Some(flags), Some(options)) = (flags, told.place(TCA_OPTIONS)) {
+fn settle_flags(entry: &mut Entry) {
+    let flags = classifier(entry).and_then(|it| options(entry)?.place(it.flags));
+    if let (Some(flags), Some(options)) = (flags, entry.place(TCA_OPTIONS)) {
         let at = options.start + flags.start;
-        let set = u32::from(told.bytes[at] & SETTABLE_FLAGS);
-        told.bytes[at..at + 4].copy_from_slice(&set.to_ne_bytes());
+        let set = u32::from(entry.bytes[at] & SETTABLE_FLAGS);
+        entry.bytes[at..at + 4].copy_from_slice(&set.to_ne_bytes());
     }
 }
 
-fn qdisc_words(told: &Told, interface: &str) -> String {
-    let kind = told.text(TCA_KIND).unwrap_or_default();
-    format!("qdisc replace dev {interface} {} handle {:x}: {kind}", qdisc_place(told), number(told) >> 16)
+fn qdisc_words(entry: &Entry, interface: &str) -> String {
+    let kind = entry.text(TCA_KIND).unwrap_or_default();
+    format!("qdisc replace dev {interface} {} handle {:x}: {kind}", qdisc_place(entry), number(entry) >> 16)
 }
 
-fn qdisc_place(told: &Told) -> String {
-    match (parent(told), told.text(TCA_KIND)) {
+fn qdisc_place(entry: &Entry) -> String {
+    match (parent(entry), entry.text(TCA_KIND)) {
         (ROOT, _) => "root".to_owned(),
         (INGRESS, kind) => kind.unwrap_or_default(),
         (parent, _) => format!("parent {}", shown(parent)),
     }
 }
 
-fn class_words(told: &Told, interface: &str) -> String {
-    let kind = told.text(TCA_KIND).unwrap_or_default();
-    let place = if parent(told) == ROOT { "root".to_owned() } else { format!("parent {}", shown(parent(told))) };
-    format!("class replace dev {interface} {place} classid {} {kind}", shown(number(told)))
+fn class_words(entry: &Entry, interface: &str) -> String {
+    let kind = entry.text(TCA_KIND).unwrap_or_default();
+    let place = if parent(entry) == ROOT { "root".to_owned() } else { format!("parent {}", shown(parent(entry))) };
+    format!("class replace dev {interface} {place} classid {} {kind}", shown(number(entry)))
 }
 
-fn filter_words(told: &Told, interface: &str) -> String {
-    let place = match parent(told) {
+fn filter_words(entry: &Entry, interface: &str) -> String {
+    let place = match parent(entry) {
         parent if parent == SIDES[0] => "ingress".to_owned(),
         parent if parent == SIDES[1] => "egress".to_owned(),
         parent => format!("parent {}", shown(parent)),
     };
-    let (kind, priority) = (told.text(TCA_KIND).unwrap_or_default(), told.head_number(16) >> 16);
+    let (kind, priority) = (entry.text(TCA_KIND).unwrap_or_default(), entry.head_number(16) >> 16);
     format!("filter add dev {interface} {place} pref {priority} {kind}")
 }
 

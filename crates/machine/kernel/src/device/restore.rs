@@ -15,11 +15,11 @@ use netlink_packet_route::{
 use rustix::time::{ClockId, clock_gettime};
 
 use super::{
+    addresses::{ADDRESSES, NEIGHBOURS, aged, is_ipv6},
     key,
     message::Kind,
     multicast, queueing, read,
     routes::{NEXTHOPS, ROUTES, renumbered, replaces},
-    told::{ADDRESSES, NEIGHBOURS, aged, is_ipv6},
 };
 use crate::{error::Result, ethtool, link::bytes_of_mac, link_message::switch, netlink::request, sysctl};
 
@@ -237,15 +237,15 @@ impl Port<'_> {
             }
         }
         for saved in left {
-            let told = tell(self, saved);
-            self.is_done(&format!("{program} {}", saved.words), told);
+            let entry = tell(self, saved);
+            self.is_done(&format!("{program} {}", saved.words), entry);
         }
     }
 
     fn add(&mut self, program: &str, kind: &Kind, all: &[Saved], flags: u16) {
         for saved in all {
-            let told = self.tell(kind, saved, flags);
-            self.is_done(&format!("{program} {}", saved.words), told);
+            let entry = self.tell(kind, saved, flags);
+            self.is_done(&format!("{program} {}", saved.words), entry);
         }
     }
 
@@ -253,7 +253,7 @@ impl Port<'_> {
     fn tell(&self, kind: &Kind, saved: &Saved, flags: u16) -> io::Result<()> {
         match kind.tell(&saved.message, self.index, flags) {
             Err(error) if error.raw_os_error() == Some(libc::EEXIST) => Ok(()),
-            told => told,
+            entry => entry,
         }
     }
 

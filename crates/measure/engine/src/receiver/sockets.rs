@@ -38,7 +38,7 @@ const TIME: u64 = (1 << 48) - 1;
 pub struct SocketReceiver {
     port: u16,
     stop: Arc<AtomicBool>,
-    seen: Arc<Mutex<Seen>>,
+    arrivals: Arc<Mutex<Arrivals>>,
     thread: Option<JoinHandle<()>>,
 }
 
@@ -50,15 +50,15 @@ impl SocketReceiver {
         socket::set_ample_buffers(&socket, MESSAGES, BUFFER)?;
         socket.set_read_timeout(Some(LOOK_UP)).map_err(failed("set SO_RCVTIMEO of a UDP socket at"))?;
         let port = socket.local_addr().map_err(failed("ask the port of a UDP socket at"))?.port();
-        let (seen, stop) = (Arc::new(Mutex::new(Seen::new(what))), Arc::new(AtomicBool::new(false)));
-        let (shared, stopped) = (Arc::clone(&seen), Arc::clone(&stop));
+        let (arrivals, stop) = (Arc::new(Mutex::new(Arrivals::new(what))), Arc::new(AtomicBool::new(false)));
+        let (shared, stopped) = (Arc::clone(&arrivals), Arc::clone(&stop));
         let longest = what.sequences.iter().map(|stream| stream.longest() - stream.offsets.tag).max().unwrap_or(WHOLE);
         let thread = thread::spawn(move || {
             // If pinning fails, the kernel's choice is as good.
             let _ = core.map(cpu::pin_current_thread);
             receive(&socket, longest, &shared, &stopped);
         });
-        Ok(Self { port, stop, seen, thread: Some(thread) })
+        Ok(Self { port, stop, arrivals, thread: Some(thread) })
     }
 
     /// Its port.
@@ -69,7 +69,7 @@ impl SocketReceiver {
 
 impl Counter for SocketReceiver {
     fn read(&self) -> Result<Received, EngineError> {
-        Ok(self.seen.lock().unwrap_or_else(PoisonError::into_inner).received())
+        Ok(self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).received())
     }
 }
 
@@ -83,21 +83,21 @@ impl Drop for SocketReceiver {
     }
 }
 
-fn receive(socket: &UdpSocket, longest: usize, seen: &Mutex<Seen>, stop: &AtomicBool) {
+fn receive(socket: &UdpSocket, longest: usize, arrivals: &Mutex<Arrivals>, stop: &AtomicBool) {
     let mut incoming = Incoming::new(MESSAGES, longest);
     while !stop.load(Relaxed) {
         // A timeout or a signal.
         let Ok(count) = incoming.receive(socket, true) else { continue };
         let now = clock::now();
-        let mut seen = seen.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut arrivals = arrivals.lock().unwrap_or_else(PoisonError::into_inner);
         for index in 0..count {
-            seen.take(incoming.message(index).bytes, now);
+            arrivals.take(incoming.message(index).bytes, now);
         }
     }
 }
 
 /// Counters of arrivals.
-struct Seen {
+struct Arrivals {
     token: u16,
     sequences: Vec<Sequence>,
     others: u64,
@@ -121,7 +121,7 @@ struct Sequence {
     sum: u64,
 }
 
-impl Seen {
+impl Arrivals {
     fn new(what: &Receive) -> Self {
         let sequences = what.sequences.iter().map(Sequence::new).collect();
         Self { token: what.token, sequences, others: 0, span: None }
@@ -232,9 +232,9 @@ mod tests {
     }
 
     /// Counts of packets with a payload of 40 bytes.
-    fn seen() -> Seen {
+    fn arrivals() -> Arrivals {
         let sequences = fixture::job_of("[[stream]]\nname = \"0\"\nsizes = \"86\"\n").sequences();
-        Seen::new(&Receive {
+        Arrivals::new(&Receive {
             token: 7,
             sequences,
             verify: true,
@@ -247,14 +247,14 @@ mod tests {
 
     #[test]
     fn a_payload_that_is_not_as_sent_is_corrupt_and_no_arrival() {
-        let mut seen = seen();
+        let mut arrivals = arrivals();
         let mut changed = tagged(1, 7, 0);
         changed[39] ^= 4;
         let (short, stranger) = (&tagged(4, 7, 0)[..SHORT], &tagged(5, 8, 0)[..]);
         for payload in [short, stranger, &tagged(0, 7, 0)[..], &changed, &tagged(2, 7, 0)[..30], &tagged(3, 7, 0)] {
-            seen.take(payload, Nanos(1));
+            arrivals.take(payload, Nanos(1));
         }
-        let stream = &seen.received().numbered[0];
+        let stream = &arrivals.received().numbered[0];
         assert_eq!(
             (stream.frames, stream.corrupt, stream.compared),
             (3, 1, 4),
@@ -264,13 +264,13 @@ mod tests {
 
     #[test]
     fn packets_of_this_trial_are_counted_by_number_and_others_apart() {
-        let mut seen = seen();
+        let mut arrivals = arrivals();
         for (sequence, now) in [(0, 1_000_100), (1, 1_000_200), (3, 1_000_300), (3, 1_000_400), (2, 1_000_500)] {
-            seen.take(&tagged(sequence, 7, 1_000_000), Nanos(now));
+            arrivals.take(&tagged(sequence, 7, 1_000_000), Nanos(now));
         }
-        seen.take(&tagged(4, 8, 0), Nanos(1_000_600));
-        seen.take(b"stranger", Nanos(1_000_700));
-        let received = seen.received();
+        arrivals.take(&tagged(4, 8, 0), Nanos(1_000_600));
+        arrivals.take(b"stranger", Nanos(1_000_700));
+        let received = arrivals.received();
         let stream = &received.numbered[0];
         assert_eq!((stream.frames, stream.duplicated, stream.reordered, stream.corrupt), (4, 1, 1, 0));
         assert_eq!((stream.bytes, received.others), (4 * (14 + 20 + 8 + 40), 2));

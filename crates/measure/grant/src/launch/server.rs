@@ -96,7 +96,7 @@ impl Server {
     }
 
     fn rounds(&mut self) -> Result<Steering, GrantError> {
-        self.look();
+        self.check_interfaces();
         loop {
             let awaited = self.wait()?;
             if awaited.stop {
@@ -107,7 +107,7 @@ impl Server {
                 return self.attachment.counters();
             }
             if awaited.news {
-                self.look();
+                self.check_interfaces();
                 // Short-lived sockets need no rule.
                 self.held.iter().for_each(|held| self.cards.steer(&held.grant.control));
             }
@@ -165,7 +165,7 @@ impl Server {
     }
 
     /// Announces a change, and checks the interfaces.
-    fn look(&mut self) {
+    fn check_interfaces(&mut self) {
         self.looked = Instant::now();
         match self.hears.watch.has_news() {
             Ok(true) => self.grants().for_each(|grant| grant.control.change()),

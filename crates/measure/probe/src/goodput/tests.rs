@@ -2,7 +2,7 @@
 
 use std::{
     io::Write,
-    net::{Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket},
+    net::{SocketAddr, TcpStream, UdpSocket},
     thread,
     time::{Duration, Instant},
 };
@@ -37,23 +37,7 @@ fn udp() -> GoodputSpec {
 }
 
 fn seat(spec: &GoodputSpec, peer: Option<SocketAddr>) -> Seat {
-    Seat {
-        endpoint: "a".to_owned(),
-        local: match spec.ip {
-            IpVersion::V4 => Ipv4Addr::LOCALHOST.into(),
-            IpVersion::V6 => Ipv6Addr::LOCALHOST.into(),
-        },
-        peer,
-        interface: "lo".to_owned(),
-        mtu: Mtu(65_536),
-        cpus: Vec::new(),
-        peer_cpus: 0,
-        same_clock: true,
-        congestion: None,
-        token: 7,
-        sender: 0,
-        senders: 1,
-    }
+    fixture::seat(spec.ip, peer)
 }
 
 fn prepared(spec: &GoodputSpec) -> [Box<dyn Prepared>; 2] {

@@ -4,21 +4,19 @@ mod load;
 
 use std::{
     io::Write,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream, UdpSocket},
+    net::{Ipv4Addr, TcpStream, UdpSocket},
     thread,
     time::Duration,
 };
 
 use kernel::clock;
 use model::{
-    Amount, FrameSize, IpVersion, LatencyResult, LatencySpec, Mtu, Nanos, PacketRate, Protocol, Seat, Stack, WaitMode,
-    trial::StageName,
+    Amount, FrameSize, IpVersion, LatencyResult, LatencySpec, Nanos, PacketRate, Protocol, Seat, Stack, WaitMode,
+    fixture::seat, trial::StageName,
 };
 
 use super::{Client, Server, message};
 use crate::{Control, Prepared, ProbeError, control::NoWindow};
-
-const LOOPBACK_MTU: Mtu = Mtu(65_536);
 
 pub(super) fn spec(protocol: Protocol, ip: IpVersion, mode: WaitMode) -> LatencySpec {
     LatencySpec {
@@ -33,30 +31,6 @@ pub(super) fn spec(protocol: Protocol, ip: IpVersion, mode: WaitMode) -> Latency
         rate: None,
         stamps: false,
         tcp_load: None,
-    }
-}
-
-pub(super) fn seat(ip: IpVersion, peer: Option<SocketAddr>) -> Seat {
-    Seat {
-        endpoint: "a".to_owned(),
-        local: loopback(ip),
-        peer,
-        interface: "lo".to_owned(),
-        mtu: LOOPBACK_MTU,
-        cpus: Vec::new(),
-        peer_cpus: 0,
-        same_clock: true,
-        congestion: None,
-        token: 7,
-        sender: 0,
-        senders: 1,
-    }
-}
-
-fn loopback(ip: IpVersion) -> IpAddr {
-    match ip {
-        IpVersion::V4 => Ipv4Addr::LOCALHOST.into(),
-        IpVersion::V6 => Ipv6Addr::LOCALHOST.into(),
     }
 }
 

@@ -109,10 +109,10 @@ mod tests {
     };
 
     use frame::tag::Tag;
-    use model::{Direction, Engine, IpVersion, Nanos, Stream};
+    use model::{Direction, Engine, IpVersion, Nanos, Stream, fixture::seat};
 
     use super::*;
-    use crate::{control::NoWindow, transactions::tests::seat};
+    use crate::control::NoWindow;
 
     #[test]
     fn copies_without_end_do_not_put_off_the_end_without_end() {

@@ -33,14 +33,14 @@ pub(super) fn read(stream: &Stream, file: &str, mtu: Mtu) -> Result<Replay, Prob
 /// Counts the frames of captures at an interface.
 pub(super) struct Recognised {
     stop: Arc<AtomicBool>,
-    seen: Arc<Mutex<Vec<Seen>>>,
+    arrivals: Arc<Mutex<Vec<Arrivals>>>,
     failure: Arc<Mutex<Option<ProbeError>>>,
     thread: Option<JoinHandle<()>>,
 }
 
 /// Results of one capture.
 #[derive(Clone, Default)]
-struct Seen {
+struct Arrivals {
     frames: u64,
     bytes: u64,
     first: u64,
@@ -54,9 +54,9 @@ impl Recognised {
         let known: Vec<HashSet<Vec<u8>>> =
             captures.iter().map(|capture| capture.frames().map(<[u8]>::to_vec).collect()).collect();
         let stop = Arc::new(AtomicBool::new(false));
-        let seen = Arc::new(Mutex::new(vec![Seen::default(); captures.len()]));
+        let arrivals = Arc::new(Mutex::new(vec![Arrivals::default(); captures.len()]));
         let failure = Arc::new(Mutex::new(None));
-        let (stopped, counts, failed) = (Arc::clone(&stop), Arc::clone(&seen), Arc::clone(&failure));
+        let (stopped, counts, failed) = (Arc::clone(&stop), Arc::clone(&arrivals), Arc::clone(&failure));
         let interface = seat.interface.clone();
         let thread = thread::spawn(move || {
             while !stopped.load(Relaxed) {
@@ -66,7 +66,7 @@ impl Recognised {
                 }
             }
         });
-        Ok(Self { stop, seen, failure, thread: Some(thread) })
+        Ok(Self { stop, arrivals, failure, thread: Some(thread) })
     }
 }
 
@@ -74,16 +74,16 @@ impl Recognised {
 fn count(
     capture: &mut Capture,
     known: &[HashSet<Vec<u8>>],
-    counts: &Mutex<Vec<Seen>>,
+    counts: &Mutex<Vec<Arrivals>>,
     interface: &str,
 ) -> Result<(), ProbeError> {
     capture.take(STOP_CHECK, |frame| {
         if let Some(place) = known.iter().position(|frames| frames.contains(frame.bytes)) {
-            let seen = &mut counts.lock().unwrap_or_else(PoisonError::into_inner)[place];
-            seen.frames += 1;
-            seen.bytes += u64::from(frame.length + FCS);
-            seen.first = if seen.frames == 1 { frame.time.0 } else { seen.first };
-            seen.last = frame.time.0;
+            let arrivals = &mut counts.lock().unwrap_or_else(PoisonError::into_inner)[place];
+            arrivals.frames += 1;
+            arrivals.bytes += u64::from(frame.length + FCS);
+            arrivals.first = if arrivals.frames == 1 { frame.time.0 } else { arrivals.first };
+            arrivals.last = frame.time.0;
         }
     })?;
     match capture.dropped()? {
@@ -104,13 +104,13 @@ impl Recognised {
         if let Some(error) = self.failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(error);
         }
-        let received = |seen: &Seen| PacketsReceived {
-            frames: seen.frames,
-            bytes: seen.bytes,
-            seconds: (seen.frames > 0).then(|| seen.last.saturating_sub(seen.first) as f64 / 1e9),
+        let received = |arrivals: &Arrivals| PacketsReceived {
+            frames: arrivals.frames,
+            bytes: arrivals.bytes,
+            seconds: (arrivals.frames > 0).then(|| arrivals.last.saturating_sub(arrivals.first) as f64 / 1e9),
             ..PacketsReceived::default()
         };
-        Ok(self.seen.lock().unwrap_or_else(PoisonError::into_inner).iter().map(received).collect())
+        Ok(self.arrivals.lock().unwrap_or_else(PoisonError::into_inner).iter().map(received).collect())
     }
 }
 

@@ -57,7 +57,7 @@ impl Far {
             }
             Event::Message(Message::Probe { id, .. }, ttl) => self.post.say(Message::Ack { id, ttl }),
             Event::Message(Message::Request { id, size, ttl }, _) => self.send(id, size, ttl),
-            Event::Told(id, outcome) => self.post.say(Message::Report { id, outcome }),
+            Event::Outcome(id, outcome) => self.post.say(Message::Report { id, outcome }),
             Event::Message(Message::Welcome { .. } | Message::Ack { .. } | Message::Report { .. }, _) => Ok(()),
         }
     }

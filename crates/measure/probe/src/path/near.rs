@@ -124,7 +124,7 @@ impl Near {
             while let Some(event) = self.post.next()? {
                 match event {
                     Event::Message(Message::Ack { id, .. }, _) => hops.answered(id, self.peer.ip(), Instant::now()),
-                    Event::Told(id, Outcome::Expired { by }) => hops.answered(id, by, Instant::now()),
+                    Event::Outcome(id, Outcome::Expired { by }) => hops.answered(id, by, Instant::now()),
                     _ => {}
                 }
             }
@@ -236,7 +236,7 @@ impl Gun<'_> {
     fn outcome(&self, event: Event) -> Option<(u32, Outcome)> {
         match (self.way, event) {
             (Way::Forward, Event::Message(Message::Ack { id, ttl }, _)) => Some((id, Outcome::Passed { ttl })),
-            (Way::Forward, Event::Told(id, outcome)) => Some((id, outcome)),
+            (Way::Forward, Event::Outcome(id, outcome)) => Some((id, outcome)),
             (Way::Reverse, Event::Message(Message::Probe { id, .. }, ttl)) => Some((id, Outcome::Passed { ttl })),
             (Way::Reverse, Event::Message(Message::Report { id, outcome }, _)) => Some((id, outcome)),
             _ => None,

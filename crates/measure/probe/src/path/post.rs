@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use kernel::error_queue::{Fate, PathSocket, Sent, Told};
+use kernel::error_queue::{Fate, IcmpError, PathSocket, Sent};
 use model::{IpVersion, Seat};
 use socket2::Type;
 
@@ -35,7 +35,7 @@ pub(super) enum Event {
     /// A message, with its remaining TTL. A probe packet arrived whole.
     Message(Message, u8),
     /// A router says so of one of our probe packets: its number, or 0 where the router does not quote it.
-    Told(u32, Outcome),
+    Outcome(u32, Outcome),
 }
 
 impl Post {
@@ -101,9 +101,9 @@ impl Post {
 
     /// The next received packet, without waiting. Looks at a bounded number of datagrams of others.
     pub(super) fn next(&mut self) -> Result<Option<Event>, ProbeError> {
-        while let Some(told) = self.socket.told()? {
-            if let Some((id, outcome)) = of_probe(self.token, &told) {
-                return Ok(Some(Event::Told(id, outcome)));
+        while let Some(error) = self.socket.icmp_error()? {
+            if let Some((id, outcome)) = of_probe(self.token, &error) {
+                return Ok(Some(Event::Outcome(id, outcome)));
             }
         }
         for _ in 0..AT_ONCE {
@@ -122,17 +122,17 @@ impl Post {
 }
 
 /// A router's answer to a probe packet; `None` if it is none.
-fn of_probe(token: u32, told: &Told) -> Option<(u32, Outcome)> {
-    let outcome = match told.fate {
+fn of_probe(token: u32, error: &IcmpError) -> Option<(u32, Outcome)> {
+    let outcome = match error.fate {
         Fate::TooBig { by, mtu } => Outcome::TooBig { by, mtu: mtu.0 },
         Fate::Expired { by } => Outcome::Expired { by },
     };
-    match Message::read(token, &told.quote) {
+    match Message::read(token, &error.quote) {
         Some(Message::Probe { id, .. }) => Some((id, outcome)),
         Some(_) => None,
         None => {
             let is_of_trial = |quoted: &[u8]| quoted == token.to_be_bytes();
-            told.quote.get(..4).is_none_or(is_of_trial).then_some((0, outcome))
+            error.quote.get(..4).is_none_or(is_of_trial).then_some((0, outcome))
         }
     }
 }
@@ -147,8 +147,8 @@ mod tests {
         let mut probe = [0; LENGTH];
         Message::Probe { id: 9, size: 1500 }.write(7, &mut probe);
         for (quote, id) in [(&probe[..], Some(9)), (&probe[..8], Some(0)), (&[], Some(0)), (&[0; LENGTH], None)] {
-            let told = Told { fate, quote: quote.to_vec() };
-            assert_eq!(of_probe(7, &told).map(|(id, _)| id), id, "{quote:?}");
+            let error = IcmpError { fate, quote: quote.to_vec() };
+            assert_eq!(of_probe(7, &error).map(|(id, _)| id), id, "{quote:?}");
         }
     }
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use model::{
-    IpVersion, Mtu, Nanos, PathSpec, Seat,
+    IpVersion, Mtu, Nanos, PathSpec, Seat, fixture,
     trial::{Leg, Refusal},
 };
 
@@ -24,20 +24,7 @@ fn spec(local: IpAddr) -> PathSpec {
 }
 
 fn seat(local: IpAddr, peer: Option<SocketAddr>) -> Seat {
-    Seat {
-        endpoint: "a".to_owned(),
-        local,
-        peer,
-        interface: "lo".to_owned(),
-        mtu: Mtu(65_536),
-        cpus: Vec::new(),
-        peer_cpus: 0,
-        same_clock: true,
-        congestion: None,
-        token: 7,
-        sender: 0,
-        senders: 1,
-    }
+    Seat { local, ..fixture::seat(IpVersion::of(local), peer) }
 }
 
 #[test]

@@ -163,10 +163,10 @@ fn as_in_proc(address: SocketAddr) -> String {
 mod tests {
     use std::{net::TcpListener, os::unix::fs::PermissionsExt};
 
-    use model::{Bytes, IpVersion, WaitMode, probe::Exchange};
+    use model::{Bytes, IpVersion, WaitMode, fixture::seat, probe::Exchange};
 
     use super::*;
-    use crate::{control::NoWindow, transactions::tests::seat};
+    use crate::control::NoWindow;
 
     fn start(paths: &[&str]) -> Result<Nginx, ProbeError> {
         let spec = TransactionsSpec {

@@ -3,13 +3,11 @@
 mod failures;
 mod strangers;
 
-use std::{
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
-    thread,
-};
+use std::{net::SocketAddr, thread};
 
 use model::{
-    Bytes, IpVersion, Mtu, Nanos, PayloadSize, Protocol, Seat, Side, SideFigures, WaitMode,
+    Bytes, IpVersion, Nanos, PayloadSize, Protocol, Seat, Side, SideFigures, WaitMode,
+    fixture::seat,
     probe::{Exchange, HttpPath, HttpServer, TransactionsSpec},
     trial::{TransactionsResult, TransactionsServed},
     units::TransactionRate,
@@ -43,27 +41,6 @@ fn http(server: HttpServer, new_connections: bool) -> Exchange {
     let paths = [("/index.html", 1024), ("/folder/large", 300_000), ("/empty", 0)];
     let paths = paths.map(|(path, size)| HttpPath { path: path.to_owned(), size: Bytes(size) });
     Exchange::Http { server, paths: paths.into(), new_connections }
-}
-
-pub(crate) fn seat(ip: IpVersion, peer: Option<SocketAddr>) -> Seat {
-    let local: IpAddr = match ip {
-        IpVersion::V4 => Ipv4Addr::LOCALHOST.into(),
-        IpVersion::V6 => Ipv6Addr::LOCALHOST.into(),
-    };
-    Seat {
-        endpoint: "a".to_owned(),
-        local,
-        peer,
-        interface: "lo".to_owned(),
-        mtu: Mtu(65_536),
-        cpus: Vec::new(),
-        peer_cpus: 0,
-        same_clock: true,
-        congestion: None,
-        token: 7,
-        sender: 0,
-        senders: 1,
-    }
 }
 
 /// Asks the server that the seat knows.

@@ -15,7 +15,7 @@ pub(super) fn crossed<'a>(
     counted: impl IntoIterator<Item = (&'a str, &'a EndCounters)>,
 ) -> Vec<(String, u64, u64)> {
     let ways = |(endpoint, counters)| {
-        let (out, back) = (Seen::leaving(endpoint, streams), Seen::arriving(endpoint, streams));
+        let (out, back) = (Expected::leaving(endpoint, streams), Expected::arriving(endpoint, streams));
         [(endpoint, out, counters, "tx_packets"), (endpoint, back, counters, "rx_packets")]
     };
     let ends = counted.into_iter().flat_map(ways);
@@ -27,13 +27,13 @@ pub(super) fn crossed<'a>(
 }
 
 /// Packets that an interface must have seen one way.
-struct Seen {
+struct Expected {
     own: u64,
     least: u64,
     most: u64,
 }
 
-impl Seen {
+impl Expected {
     fn leaving(endpoint: &str, streams: &[PacketStream]) -> Self {
         let (sent, received, _) = totals(streams, |stream| stream.from == endpoint);
         Self { own: sent, least: received, most: sent }

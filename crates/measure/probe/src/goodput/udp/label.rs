@@ -30,7 +30,7 @@ pub(super) struct Label {
 
 /// Kind of a received datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Seen {
+pub(super) enum Datagram {
     /// As it was sent.
     Whole(u64),
     /// Its number can be read, its pattern is another.
@@ -61,19 +61,19 @@ impl Label {
     }
 
     /// Looks at a datagram: at label and number always, at the pattern's end always, at all of it now and then.
-    pub(super) fn read(&self, datagram: &[u8]) -> Seen {
+    pub(super) fn read(&self, datagram: &[u8]) -> Datagram {
         if datagram.get(..TOKEN) != Some(&self.first[..TOKEN]) {
-            return Seen::Foreign;
+            return Datagram::Foreign;
         }
-        let Some((head, pattern)) = datagram.split_first_chunk::<LENGTH>() else { return Seen::Strange };
+        let Some((head, pattern)) = datagram.split_first_chunk::<LENGTH>() else { return Datagram::Strange };
         let [a, b, c, d, e, f, g, h, number @ ..] = *head;
         if [a, b, c, d, e, f, g, h] != self.first {
-            return Seen::Strange;
+            return Datagram::Strange;
         }
         let number = u64::from_be_bytes(number);
         let from = if is_compared(number) { 0 } else { self.pattern.len().saturating_sub(TAIL) };
         let whole = pattern.len() == self.pattern.len() && pattern[from..] == self.pattern[from..];
-        if whole { Seen::Whole(number) } else { Seen::Changed(number) }
+        if whole { Datagram::Whole(number) } else { Datagram::Changed(number) }
     }
 }
 
@@ -98,7 +98,7 @@ mod tests {
         for size in [16, 17, 24, 100, 1472] {
             let label = Label::new(7, 3, size);
             for number in [0, 1, 64, u64::MAX] {
-                assert_eq!(label.read(&datagram(&label, number, size)), Seen::Whole(number));
+                assert_eq!(label.read(&datagram(&label, number, size)), Datagram::Whole(number));
             }
         }
     }
@@ -111,14 +111,14 @@ mod tests {
             bytes[at] ^= 1;
             label.read(&bytes)
         };
-        assert_eq!(changed(1, 99), Seen::Changed(1));
-        assert_eq!(changed(64, 16), Seen::Changed(64));
-        assert_eq!(changed(64, 4), Seen::Strange);
-        assert_eq!(changed(64, 0), Seen::Foreign);
-        assert_eq!(label.read(&datagram(&label, 5, 100)[..99]), Seen::Changed(5));
-        assert_eq!(label.read(&datagram(&label, 5, 100)[..10]), Seen::Strange);
-        assert_eq!(label.read(&datagram(&Label::new(7, 4, 100), 5, 100)), Seen::Strange);
-        assert_eq!(label.read(&datagram(&Label::new(8, 3, 100), 5, 100)), Seen::Foreign);
-        assert_eq!(label.read(&[]), Seen::Foreign);
+        assert_eq!(changed(1, 99), Datagram::Changed(1));
+        assert_eq!(changed(64, 16), Datagram::Changed(64));
+        assert_eq!(changed(64, 4), Datagram::Strange);
+        assert_eq!(changed(64, 0), Datagram::Foreign);
+        assert_eq!(label.read(&datagram(&label, 5, 100)[..99]), Datagram::Changed(5));
+        assert_eq!(label.read(&datagram(&label, 5, 100)[..10]), Datagram::Strange);
+        assert_eq!(label.read(&datagram(&Label::new(7, 4, 100), 5, 100)), Datagram::Strange);
+        assert_eq!(label.read(&datagram(&Label::new(8, 3, 100), 5, 100)), Datagram::Foreign);
+        assert_eq!(label.read(&[]), Datagram::Foreign);
     }
 }

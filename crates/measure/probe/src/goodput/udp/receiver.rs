@@ -16,7 +16,7 @@ use model::{Batch, Bytes, GoodputReceived, SoFar, trial::DatagramsReceived};
 
 use super::{
     Flow, granted,
-    label::{self, Label, Seen},
+    label::{self, Datagram, Label},
 };
 use crate::{
     Control, ProbeError,
@@ -267,23 +267,23 @@ impl Taker {
 
     fn take(&mut self, message: &Message<'_>) {
         if message.truncated {
-            self.corrupt += u64::from(self.label.read(message.bytes) != Seen::Foreign);
+            self.corrupt += u64::from(self.label.read(message.bytes) != Datagram::Foreign);
             return;
         }
         for datagram in message.bytes.chunks(message.segment) {
-            let seen = self.label.read(datagram);
-            match seen {
-                Seen::Whole(number) => self.tracker.take(number),
-                Seen::Changed(number) => {
+            let read = self.label.read(datagram);
+            match read {
+                Datagram::Whole(number) => self.tracker.take(number),
+                Datagram::Changed(number) => {
                     if !self.tracker.is_far_ahead(number) {
                         self.tracker.take(number);
                     }
                     self.corrupt += 1;
                 }
-                Seen::Strange => self.corrupt += 1,
-                Seen::Foreign => {}
+                Datagram::Strange => self.corrupt += 1,
+                Datagram::Foreign => {}
             }
-            if let Seen::Whole(number) | Seen::Changed(number) = seen {
+            if let Datagram::Whole(number) | Datagram::Changed(number) = read {
                 self.compared += u64::from(label::is_compared(number));
             }
         }

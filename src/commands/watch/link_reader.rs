@@ -9,7 +9,7 @@ use super::super::bed::of_namespace;
 use crate::{cli::WatchOptions, exit::Words, nearest::alike};
 
 /// Reads the selected namespaces.
-pub(super) struct Eyes {
+pub(super) struct LinkReader {
     places: Places,
     live: Live,
     words: WatchWords,
@@ -26,7 +26,7 @@ enum Places {
     Named(Vec<String>),
 }
 
-impl Eyes {
+impl LinkReader {
     pub(super) fn open(options: &WatchOptions, words: WatchWords) -> Self {
         let places = match &options.bed {
             Some(bed) => Places::Bed(bed.clone()),
@@ -37,9 +37,9 @@ impl Eyes {
     }
 
     /// The first readings; an error where something that was named is not there or may not be read.
-    pub(super) fn first_look(&mut self, interfaces: &[String]) -> anyhow::Result<Vec<LinkReading>> {
+    pub(super) fn first_reading(&mut self, interfaces: &[String]) -> anyhow::Result<Vec<LinkReading>> {
         self.places.check()?;
-        let readings = self.look();
+        let readings = self.read();
         if !matches!(self.places, Places::All) && !self.notes.is_empty() {
             anyhow::bail!("{}", self.notes.join("; "));
         }
@@ -48,7 +48,7 @@ impl Eyes {
     }
 
     /// All interfaces there are now. A namespace that cannot be read is a note.
-    pub(super) fn look(&mut self) -> Vec<LinkReading> {
+    pub(super) fn read(&mut self) -> Vec<LinkReading> {
         let (mut readings, mut notes) = (Vec::new(), Vec::new());
         for (name, read) in self.live.read(&self.places.now()) {
             match read {

@@ -1,7 +1,7 @@
 use super::*;
 
 /// A message from its head and attributes.
-fn told(head: &[u8], attributes: &[(u16, &[u8])]) -> Told {
+fn entry(head: &[u8], attributes: &[(u16, &[u8])]) -> Entry {
     let mut bytes = head.to_vec();
     for (kind, value) in attributes {
         bytes.extend((4 + value.len() as u16).to_ne_bytes());
@@ -9,12 +9,12 @@ fn told(head: &[u8], attributes: &[(u16, &[u8])]) -> Told {
         bytes.extend_from_slice(value);
         bytes.resize(bytes.len().next_multiple_of(4), 0);
     }
-    Told { bytes, head: head.len() }
+    Entry { bytes, head: head.len() }
 }
 
 #[test]
 fn an_address_is_written_as_ip_takes_it() {
-    let address = told(&[2, 24, 0, 0, 7, 0, 0, 0], &[(IFA_ADDRESS, &[198, 18, 0, 9]), (IFA_LABEL, b"eth1:1\0")]);
+    let address = entry(&[2, 24, 0, 0, 7, 0, 0, 0], &[(IFA_ADDRESS, &[198, 18, 0, 9]), (IFA_LABEL, b"eth1:1\0")]);
     assert_eq!(saved_address(address, "eth1").words, "address add 198.18.0.9/24 label eth1:1 dev eth1");
 }
 
@@ -22,7 +22,7 @@ fn an_address_is_written_as_ip_takes_it() {
 fn lifetimes_go_on_running() {
     let lifetimes =
         |preferred: u32, valid: u32| [preferred.to_ne_bytes(), valid.to_ne_bytes(), [0; 4], [0; 4]].concat();
-    let address = |cache: &[u8]| told(&[2, 24, 0, 0, 7, 0, 0, 0], &[(IFA_CACHEINFO, cache)]).bytes;
+    let address = |cache: &[u8]| entry(&[2, 24, 0, 0, 7, 0, 0, 0], &[(IFA_CACHEINFO, cache)]).bytes;
     assert_eq!(aged(&address(&lifetimes(50, 100)), 60), Some(address(&lifetimes(0, 40))));
     assert_eq!(aged(&address(&lifetimes(50, 100)), 100), None);
     let forever = address(&lifetimes(u32::MAX, u32::MAX));

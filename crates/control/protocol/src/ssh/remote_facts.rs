@@ -24,7 +24,7 @@ const QUESTIONS: &str = "echo; echo wireproof-looks-around; uname -m; id -u; com
 
 /// Facts about the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Look {
+pub struct RemoteFacts {
     /// Its architecture, as in `uname -m`.
     pub architecture: String,
     /// User ID there.
@@ -40,7 +40,7 @@ pub struct Look {
 }
 
 /// Logs in and reads the facts; changes nothing.
-pub fn look(ssh: &Ssh) -> Result<Look, SshError> {
+pub fn remote_facts(ssh: &Ssh) -> Result<RemoteFacts, SshError> {
     let mut command = ssh.command(&["sh", "-c", QUESTIONS].map(str::to_owned));
     let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
     let mut child = spawned.map_err(|error| SshError::start(ssh, error))?;
@@ -52,8 +52,8 @@ pub fn look(ssh: &Ssh) -> Result<Look, SshError> {
         return Err(SshError::Talkative { to: to(), most: NOISE_SKIPPED });
     }
     let status = status.ok_or_else(|| SshError::Slow { to: to(), by_hand: ssh.by_hand(&["true"]), waited: LOGIN })?;
-    let look = parse(&out.text());
-    look.ok_or_else(|| match status {
+    let facts = parse(&out.text());
+    facts.ok_or_else(|| match status {
         Some(0) => SshError::Printed { to: to(), printed: out.text() },
         _ => SshError::refused(ssh, &err.text()),
     })
@@ -103,7 +103,7 @@ fn wait(child: &mut Child) -> Option<Option<i32>> {
     }
 }
 
-fn parse(printed: &str) -> Option<Look> {
+fn parse(printed: &str) -> Option<RemoteFacts> {
     let mut answers = printed.lines().skip_while(|line| *line != MARK).skip(1);
     let mut answer = || answers.next().map(|line| line.trim().to_owned());
     let (architecture, uid, wireproof, sudo) = (answer()?, answer()?, answer()?, answer()?);
@@ -112,7 +112,7 @@ fn parse(printed: &str) -> Option<Look> {
     let (near, far) = (words.next(), words.nth(1));
     // A dual-stack server writes IPv4 as IPv6.
     let address = |word: Option<&str>| Some(word?.split('%').next()?.parse::<IpAddr>().ok()?.to_canonical());
-    Some(Look {
+    Some(RemoteFacts {
         architecture,
         uid: uid.parse().ok()?,
         wireproof: Some(wireproof).filter(|path| path.starts_with('/')),
@@ -127,9 +127,9 @@ mod tests {
     use super::*;
 
     /// A machine whose shell runs `first`; the command is its last argument.
-    fn far(first: &str) -> Result<Look, SshError> {
+    fn far(first: &str) -> Result<RemoteFacts, SshError> {
         let program = ["sh", "-c", &format!("{first}; for word; do :; done; eval \"$word\"")].map(str::to_owned).into();
-        look(&Ssh { program, destination: "far".to_owned(), port: None, caller: None })
+        remote_facts(&Ssh { program, destination: "far".to_owned(), port: None, caller: None })
     }
 
     #[test]
@@ -147,10 +147,10 @@ mod tests {
         let connection = "198.18.0.1 40000 198.18.0.2 22";
         let said =
             format!("Welcome!\nwireproof\n\n{MARK}\nx86_64\n1000\n/usr/local/bin/wireproof\nyes\n{connection}\n");
-        let look = parse(&said).expect("all answers");
-        assert_eq!((look.architecture.as_str(), look.uid, look.sudo), ("x86_64", 1000, true));
-        assert_eq!(look.wireproof.as_deref(), Some("/usr/local/bin/wireproof"));
-        assert_eq!((look.near, look.far), ("198.18.0.1".parse().ok(), "198.18.0.2".parse().ok()));
+        let facts = parse(&said).expect("all answers");
+        assert_eq!((facts.architecture.as_str(), facts.uid, facts.sudo), ("x86_64", 1000, true));
+        assert_eq!(facts.wireproof.as_deref(), Some("/usr/local/bin/wireproof"));
+        assert_eq!((facts.near, facts.far), ("198.18.0.1".parse().ok(), "198.18.0.2".parse().ok()));
         let bare = parse(&format!("\n{MARK}\naarch64\n0\n\nno\n\n")).expect("all answers");
         assert_eq!((bare.wireproof, bare.sudo, bare.near, bare.far), (None, false, None, None));
         assert_eq!(parse("This account is not available.\n"), None);
