@@ -25,14 +25,15 @@ fn pair(one: &InterfaceFacts, other: &InterfaceFacts, cables: &[Cable]) -> Optio
         cables.iter().any(|cable| cable.from == from.name && cable.to == to.name)
     };
     let one_way = |from: &InterfaceFacts, to: &InterfaceFacts| {
-        let speeds_mbps = [from.speed_mbps, to.speed_mbps];
+        let speeds_mbps = [from.speed_mbps.copied(), to.speed_mbps.copied()];
         let found = Finding::OneWay { from: from.name.clone(), to: to.name.clone(), speeds_mbps };
         Check::not(Subject::Cabling, Severity::Warn, found, Lack::OtherDirection)
     };
     match (hears(other, one), hears(one, other)) {
         (true, true) => {
             let ports = [one.name.clone(), other.name.clone()];
-            let found = Finding::Cable { ports, speeds_mbps: [one.speed_mbps, other.speed_mbps] };
+            let speeds_mbps = [one.speed_mbps.copied(), other.speed_mbps.copied()];
+            let found = Finding::Cable { ports, speeds_mbps };
             Some(Check::ok(Subject::Cabling, found))
         }
         (true, false) => Some(one_way(one, other)),
@@ -45,7 +46,7 @@ fn pair(one: &InterfaceFacts, other: &InterfaceFacts, cables: &[Cable]) -> Optio
 fn alone(nic: &InterfaceFacts) -> Finding {
     let port = nic.name.clone();
     if nic.state == "up" {
-        Finding::LinkElsewhere { port, speed_mbps: nic.speed_mbps }
+        Finding::LinkElsewhere { port, speed_mbps: nic.speed_mbps.copied() }
     } else {
         Finding::NoLink { port }
     }

@@ -5,19 +5,22 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::reading::Reading;
+use crate::reading::{OrEmpty, Reading};
 
 /// Permanent properties of a port.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Card {
     /// Maker and model by the PCI ID list of the machine, or the IDs alone, like `8086:10fb`.
     pub model: String,
-    /// The MAC address that it was made with; empty where the driver does not say.
-    pub permanent_mac: String,
+    /// The MAC address that it was made with; absent where the driver does not say.
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub permanent_mac: Reading<String>,
     /// The highest speed that the port can do, in Mbit/s.
-    pub top_speed_mbps: Option<u32>,
+    #[serde(default)]
+    pub top_speed_mbps: Reading<u32>,
     /// Connector of the cable.
-    pub connector: Option<Connector>,
+    #[serde(default)]
+    pub connector: Reading<Connector>,
     /// The module in its cage.
     #[serde(default)]
     pub module: Reading<Module>,
@@ -82,7 +85,7 @@ impl Card {
     /// The link with the least spare bandwidth, with the available and the needed rate each way. `None` if speeds or links are
     /// unknown.
     pub fn tightest(&self) -> Option<Shortfall<'_>> {
-        let port_bps = f64::from(self.top_speed_mbps?) * 1e6;
+        let port_bps = f64::from(*self.top_speed_mbps.known()?) * 1e6;
         let measured = self.hops.iter().filter_map(|hop| {
             let has_bps = hop.link.usable_bps()?;
             Some(Shortfall { hop, has_bps, needs_bps: port_bps * f64::from(hop.ports.max(1)) })
@@ -153,11 +156,14 @@ pub struct PcieLink {
     /// Lanes in use.
     pub width: String,
     /// Speed of a lane, as the kernel writes it, like `8.0 GT/s PCIe`.
-    pub speed: String,
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub speed: Reading<String>,
     /// Lanes that the card has.
-    pub most_width: String,
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub most_width: Reading<String>,
     /// The highest speed of a lane that the card can do.
-    pub most_speed: String,
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub most_speed: Reading<String>,
 }
 
 impl PcieLink {
@@ -167,7 +173,7 @@ impl PcieLink {
         const PAYLOAD: f64 = 256.0;
         const OVERHEAD: f64 = 24.0;
         let lanes: f64 = self.width.trim().parse().ok()?;
-        let gigatransfers: f64 = self.speed.split_whitespace().next()?.parse().ok()?;
+        let gigatransfers: f64 = self.speed.known()?.split_whitespace().next()?.parse().ok()?;
         let line_code = if gigatransfers <= 5.0 { 8.0 / 10.0 } else { 128.0 / 130.0 };
         Some(lanes * gigatransfers * 1e9 * line_code * PAYLOAD / (PAYLOAD + OVERHEAD)).filter(|bps| *bps > 0.0)
     }
@@ -231,7 +237,7 @@ mod tests {
     }
 
     fn card(hops: Vec<Hop>) -> Card {
-        Card { top_speed_mbps: Some(10_000), hops, ..Card::default() }
+        Card { top_speed_mbps: Reading::Known(10_000), hops, ..Card::default() }
     }
 
     #[test]
@@ -252,7 +258,9 @@ mod tests {
 
     #[test]
     fn nothing_is_said_of_what_is_not_known() {
-        assert!(Card { top_speed_mbps: None, ..card(vec![hop("0000:01:00.0", "1", 2)]) }.tightest().is_none());
+        assert!(
+            Card { top_speed_mbps: Reading::Absent, ..card(vec![hop("0000:01:00.0", "1", 2)]) }.tightest().is_none()
+        );
         assert!(card(vec![hop("0000:01:00.0", "0", 2)]).tightest().is_none());
     }
 }

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use crate::reading::{OrEmpty, Reading};
+
 /// One check.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Check {
@@ -111,7 +113,8 @@ pub enum Finding {
     /// Kernel version and its machine.
     Kernel {
         /// Its version.
-        version: String,
+        #[serde(with = "OrEmpty::<String>")]
+        version: Reading<String>,
         /// The architecture.
         architecture: String,
     },
@@ -151,11 +154,13 @@ pub enum Finding {
         /// Its name.
         name: String,
         /// Its driver.
-        driver: String,
+        #[serde(with = "OrEmpty::<String>")]
+        driver: Reading<String>,
         /// Its speed in Mbit/s.
         speed_mbps: Option<u32>,
         /// Its MTU.
-        mtu: u32,
+        #[serde(with = "OrEmpty::<u32>")]
+        mtu: Reading<u32>,
         /// Its operational state.
         state: String,
     },

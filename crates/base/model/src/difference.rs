@@ -2,42 +2,70 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::json::Json;
 
-/// Each leaf that differs, like `hosts 1 kernel: "6.1" → "6.12"`; empty when nothing does. Items of a list count from 1.
+/// Each leaf that differs, like `hosts 1 kernel: "6.1" → "6.12"`; empty when nothing does. Items of a list count from 1. A
+/// [`crate::Reading`] that either side could not read tells of no difference.
 pub fn differences(before: &impl Json, after: &impl Json) -> Vec<String> {
-    let (before, after) = (leaves_of(before.to_value()), leaves_of(after.to_value()));
-    let paths: BTreeSet<_> = before.keys().chain(after.keys()).collect();
+    let [before, after] = [before.to_value(), after.to_value()].map(|value| Leaves::of(&value));
+    let paths: BTreeSet<_> = before.known.keys().chain(after.known.keys()).collect();
     let none = "–".to_owned();
-    let differing = paths.into_iter().filter(|path| before.get(*path) != after.get(*path));
-    differing
+    let differing = paths.into_iter().filter(|path| before.known.get(*path) != after.known.get(*path));
+    let readable = differing.filter(|path| !before.is_unreadable(path) && !after.is_unreadable(path));
+    readable
         .map(|path| {
-            let (was, is) = (before.get(path).unwrap_or(&none), after.get(path).unwrap_or(&none));
+            let (was, is) = (before.known.get(path).unwrap_or(&none), after.known.get(path).unwrap_or(&none));
             if path.is_empty() { format!("{was} → {is}") } else { format!("{path}: {was} → {is}") }
         })
         .collect()
 }
 
-fn leaves_of(value: Value) -> BTreeMap<String, String> {
-    let mut found = BTreeMap::new();
-    leaves("", &value, &mut found);
-    found
+/// Leaves of a value by their paths.
+#[derive(Default)]
+struct Leaves {
+    known: BTreeMap<String, String>,
+    /// Paths of readings that failed.
+    unreadable: BTreeSet<String>,
 }
 
-fn leaves(path: &str, value: &Value, found: &mut BTreeMap<String, String>) {
-    let join = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path} {key}") };
-    match value {
-        Value::Object(table) => table.iter().for_each(|(key, value)| leaves(&join(key), value, found)),
-        Value::Array(items) => {
-            for (index, item) in items.iter().enumerate() {
-                leaves(&join(&format!("{}", index + 1)), item, found);
+impl Leaves {
+    fn of(value: &Value) -> Self {
+        let mut leaves = Self::default();
+        leaves.add("", value);
+        leaves
+    }
+
+    fn add(&mut self, path: &str, value: &Value) {
+        let join = |key: &str| if path.is_empty() { key.to_owned() } else { format!("{path} {key}") };
+        match value {
+            Value::Object(table) if is_failed_reading(table) => {
+                self.unreadable.insert(path.to_owned());
+            }
+            Value::Object(table) => table.iter().for_each(|(key, value)| self.add(&join(key), value)),
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    self.add(&join(&format!("{}", index + 1)), item);
+                }
+            }
+            Value::Null => {}
+            leaf => {
+                self.known.insert(path.to_owned(), leaf.to_string());
             }
         }
-        Value::Null => {}
-        leaf => {
-            found.insert(path.to_owned(), leaf.to_string());
-        }
     }
+
+    /// Whether the leaf belongs to a reading that failed. A known value may have parts.
+    fn is_unreadable(&self, path: &str) -> bool {
+        let is_above = |above: &String| {
+            path.strip_prefix(above.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
+        };
+        self.unreadable.iter().any(is_above)
+    }
+}
+
+/// Whether it is a [`crate::Reading`] that says why it failed.
+fn is_failed_reading(table: &Map<String, Value>) -> bool {
+    table.len() == 2 && ["unreadable", "why"].iter().all(|key| table.get(*key).is_some_and(Value::is_string))
 }

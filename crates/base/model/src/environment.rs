@@ -33,12 +33,15 @@ pub struct HostFacts {
     #[serde(default, with = "OrEmpty::<String>")]
     pub boot_id: Reading<String>,
     /// Operating system, like `Debian GNU/Linux 12 (bookworm)`.
-    pub os: String,
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub os: Reading<String>,
     /// Kernel release.
-    pub kernel: String,
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub kernel: Reading<String>,
     /// Kernel command line.
-    pub kernel_command_line: String,
-    /// Machine type, like `x86_64`.
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub kernel_command_line: Reading<String>,
+    /// Machine type that the program was built for, like `x86_64`.
     pub architecture: String,
     /// Maker and product by DMI.
     #[serde(default, with = "OrEmpty::<String>")]
@@ -56,12 +59,14 @@ pub struct HostFacts {
     #[serde(default, with = "OrEmpty::<String>")]
     pub microcode: Reading<String>,
     /// Cores that are online.
-    pub cpus: usize,
+    #[serde(default, with = "OrEmpty::<usize>")]
+    pub cpus: Reading<usize>,
     /// Cores isolated on the kernel command line (`isolcpus`), as the kernel writes the list.
     #[serde(default, with = "OrEmpty::<String>")]
     pub isolated_cpus: Reading<String>,
     /// NUMA nodes.
-    pub numa_nodes: usize,
+    #[serde(default, with = "OrEmpty::<usize>")]
+    pub numa_nodes: Reading<usize>,
     /// Memory in bytes.
     #[serde(default, with = "OrEmpty::<u64>")]
     pub memory_bytes: Reading<u64>,
@@ -72,9 +77,9 @@ pub struct HostFacts {
     #[serde(default, with = "OrEmpty::<String>")]
     pub governor: Reading<String>,
     /// Each processor vulnerability with its mitigation, as the kernel writes it.
-    pub mitigations: BTreeMap<String, String>,
-    /// Kernel settings that bear on results.
-    pub sysctls: BTreeMap<String, String>,
+    pub mitigations: BTreeMap<String, Reading<String>>,
+    /// Kernel settings that bear on results; those that the kernel does not have are left out.
+    pub sysctls: BTreeMap<String, Reading<String>>,
     /// The root file system: type, device and mount options, like `ext4 on /dev/sda1 (rw,relatime)`.
     #[serde(default, with = "OrEmpty::<String>")]
     pub file_system: Reading<String>,
@@ -96,8 +101,8 @@ pub struct EndpointFacts {
     /// Readings of the cards at that time, by interface. They change by themselves; [`Environment::differences`] leaves them out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub readings: BTreeMap<String, Readings>,
-    /// Kernel settings of the namespace that bear on results.
-    pub sysctls: BTreeMap<String, String>,
+    /// Kernel settings of the namespace that bear on results; those that the kernel does not have are left out.
+    pub sysctls: BTreeMap<String, Reading<String>>,
 }
 
 /// One interface.
@@ -106,19 +111,20 @@ pub struct InterfaceFacts {
     /// Its name.
     pub name: String,
     /// Its driver.
-    pub driver: String,
-    /// Version of the driver, empty where it says none.
-    #[serde(default)]
-    pub driver_version: String,
-    /// Version of the card's firmware, empty where the driver says none.
-    #[serde(default)]
-    pub firmware_version: String,
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub driver: Reading<String>,
+    /// Version of the driver.
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub driver_version: Reading<String>,
+    /// Version of the card's firmware.
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub firmware_version: Reading<String>,
     /// The bridge, bond or the like that it belongs to.
     #[serde(default)]
     pub master: Option<String>,
-    /// Address of the card on its bus, like `0000:01:00.0`; empty for a virtual interface.
-    #[serde(default)]
-    pub bus: String,
+    /// Address of the card on its bus, like `0000:01:00.0`; absent for a virtual interface.
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub bus: Reading<String>,
     /// The card's PCIe link.
     #[serde(default)]
     pub pcie: Option<PcieLink>,
@@ -126,20 +132,23 @@ pub struct InterfaceFacts {
     #[serde(default)]
     pub card: Option<Card>,
     /// Its MTU.
-    pub mtu: u32,
-    /// Its MAC address.
-    pub mac: String,
+    #[serde(default, with = "OrEmpty::<u32>")]
+    pub mtu: Reading<u32>,
+    /// Its MAC address; absent for an interface without Ethernet.
+    #[serde(default, with = "OrEmpty::<String>")]
+    pub mac: Reading<String>,
     /// `up`, `down`, … as `ip link` shows it.
     pub state: String,
-    /// Speed in Mbit/s, where the driver says one.
-    pub speed_mbps: Option<u32>,
+    /// Speed in Mbit/s; absent where the driver says none, and without a link.
+    #[serde(default)]
+    pub speed_mbps: Reading<u32>,
     /// Addresses with prefix length.
     pub addresses: Vec<String>,
 }
 
 impl Environment {
     /// Differences between before and after, in words; empty when there are none. The reading times are not compared, and
-    /// neither is what runs, or what cards read.
+    /// neither is what runs, what cards read, or what could not be read once.
     pub fn differences(&self, after: &Self) -> Vec<String> {
         differences(&self.lasting(), &after.lasting())
     }
@@ -187,7 +196,7 @@ mod tests {
 
     #[test]
     fn a_changed_mtu_is_named_with_both_values() {
-        let interface = |mtu| InterfaceFacts { name: "eth0".into(), mtu, ..InterfaceFacts::default() };
+        let interface = |mtu: u32| InterfaceFacts { name: "eth0".into(), mtu: mtu.into(), ..InterfaceFacts::default() };
         let environment = |mtu, read_at: &str| Environment {
             read_at: read_at.into(),
             hosts: vec![],
@@ -200,6 +209,43 @@ mod tests {
         let differences = environment(1500, "x").differences(&environment(9000, "y"));
         assert_eq!(differences, ["endpoints 1 interfaces 1 mtu: 1500 → 9000"]);
         assert!(environment(1500, "x").differences(&environment(1500, "y")).is_empty());
+    }
+
+    #[test]
+    fn a_value_that_could_not_be_read_once_is_no_difference() {
+        let of = |kernel: Reading<String>, setting: Reading<String>, mtu: Reading<u32>| Environment {
+            hosts: vec![HostFacts { kernel, sysctls: [("a".to_owned(), setting)].into(), ..HostFacts::default() }],
+            endpoints: vec![EndpointFacts {
+                interfaces: vec![InterfaceFacts { mtu, ..InterfaceFacts::default() }],
+                ..EndpointFacts::default()
+            }],
+            ..Environment::default()
+        };
+        fn unreadable<T>() -> Reading<T> {
+            Reading::Unreadable { path: "/proc/x".into(), why: "Permission denied".into() }
+        }
+        let known = of("6.1".into(), "1".into(), Reading::Known(1500));
+        let unknown = of(unreadable(), unreadable(), unreadable());
+        assert!(known.differences(&unknown).is_empty() && unknown.differences(&known).is_empty());
+        let absent = of(Reading::Absent, Reading::Absent, Reading::Absent);
+        assert!(unknown.differences(&absent).is_empty());
+        assert_eq!(known.differences(&absent).len(), 3, "what there was is gone");
+    }
+
+    #[test]
+    fn facts_of_an_older_store_are_read_and_written_as_they_were() {
+        let older = r#"{"name":"eth0","driver":"veth","driver_version":"1.0","firmware_version":"","bus":"","pcie":null,"mtu":1500,
+            "mac":"02:00:00:00:00:01","state":"up","speed_mbps":null,"addresses":[]}"#;
+        let facts: InterfaceFacts = serde_json::from_str(older).expect("it was written so");
+        assert_eq!(
+            (&facts.firmware_version, &facts.bus, &facts.speed_mbps),
+            (&Reading::Absent, &Reading::Absent, &Reading::Absent)
+        );
+        assert_eq!((&facts.driver, &facts.mtu), (&"veth".into(), &Reading::Known(1500)));
+        let written = serde_json::to_value(&facts).expect("plain values");
+        let same = ["driver", "firmware_version", "bus", "mtu", "mac", "speed_mbps"];
+        let older: serde_json::Value = serde_json::from_str(older).expect("it was written so");
+        assert!(same.iter().all(|field| written[*field] == older[*field]), "{written}");
     }
 
     #[test]

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, net::Ipv6Addr};
 
 use serde::{Deserialize, Serialize};
 
-use crate::units::Mtu;
+use crate::{reading::Reading, units::Mtu};
 
 /// State of a NIC before it was taken. Fields that another version did not record are not restored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -132,9 +132,9 @@ pub struct NicFacts {
     /// Its kind as `ip -d link` names it; empty for a plain card.
     pub kind: String,
     /// Its driver.
-    pub driver: String,
-    /// Address of its card on the bus; empty for a virtual one.
-    pub bus: String,
+    pub driver: Reading<String>,
+    /// Address of its card on the bus; absent for a virtual one.
+    pub bus: Reading<String>,
     /// Its MAC address.
     pub mac: String,
     /// Its MTU.

@@ -62,6 +62,14 @@ impl<T> Reading<T> {
         }
     }
 
+    /// The value as a column or a sum takes it; nothing where it is not known.
+    pub fn copied(&self) -> Option<T>
+    where
+        T: Copy,
+    {
+        self.known().copied()
+    }
+
     /// This one, or another where it is absent.
     pub fn or(self, other: impl FnOnce() -> Self) -> Self {
         if matches!(self, Self::Absent) { other() } else { self }
@@ -71,6 +79,13 @@ impl<T> Reading<T> {
 impl<T> From<T> for Reading<T> {
     fn from(value: T) -> Self {
         Self::Known(value)
+    }
+}
+
+impl Reading<String> {
+    /// This text, which is absent where it is empty.
+    pub fn filled(self) -> Self {
+        self.and_then(|text| (!text.is_empty()).then_some(text))
     }
 }
 

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{Change, NicFacts, NicsState, card::Cable, change::LinkUp, environment::InterfaceFacts};
+use model::{Change, NicFacts, NicsState, Reading, card::Cable, change::LinkUp, environment::InterfaceFacts};
 
 use crate::{
     changes::left_alone,
@@ -54,7 +54,7 @@ fn hear(machine: &mut Machine, idle: &[&NicFacts]) -> Result<(Vec<InterfaceFacts
 
 /// Ports to test, and the others with the reasons. An interface on no bus that is no veth has no cable.
 fn idle(state: &NicsState) -> (Vec<&NicFacts>, Vec<(String, String)>) {
-    let could_have_a_cable = |port: &&NicFacts| !port.bus.is_empty() || port.kind == "veth";
+    let could_have_a_cable = |port: &&NicFacts| port.bus != Reading::Absent || port.kind == "veth";
     let (mut idle, mut left) = (Vec::new(), Vec::new());
     for port in state.ports.iter().filter(could_have_a_cable) {
         match why_not(port) {
@@ -96,7 +96,11 @@ mod tests {
 
     #[test]
     fn ports_in_use_are_left_alone_and_what_has_no_cable_is_not_spoken_of() {
-        let port = |name: &str, bus: &str| NicFacts { name: name.into(), bus: bus.into(), ..NicFacts::default() };
+        let port = |name: &str, bus: &str| NicFacts {
+            name: name.into(),
+            bus: Reading::from(bus).filled(),
+            ..NicFacts::default()
+        };
         let used = NicFacts { addresses: vec!["198.18.9.1/24".into()], ..port("eth2", "0000:01:00.1") };
         let ports = vec![port("lo", ""), port("tun0", ""), port("eth1", "0000:01:00.0"), used];
         let state = NicsState { ports, managers: vec![Manager::NetworkManager], ..NicsState::default() };

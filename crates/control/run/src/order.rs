@@ -101,7 +101,7 @@ fn begin(order: NewRun, bed: Bed, before: Environment) -> Run {
 fn speeds_differ(bed: &Bed, before: &Environment) -> Option<Doubt> {
     let speed = |end: &Endpoint| {
         let facts = before.endpoints.iter().find(|facts| facts.endpoint == end.name)?;
-        facts.interfaces.iter().find(|link| link.name == end.interface)?.speed_mbps
+        facts.interfaces.iter().find(|link| link.name == end.interface)?.speed_mbps.copied()
     };
     match bed.endpoints.as_slice() {
         [near, far] => match (speed(near)?, speed(far)?) {
@@ -114,15 +114,22 @@ fn speeds_differ(bed: &Bed, before: &Environment) -> Option<Doubt> {
 
 #[cfg(test)]
 mod tests {
-    use model::environment::{EndpointFacts, InterfaceFacts};
+    use model::{
+        Reading,
+        environment::{EndpointFacts, InterfaceFacts},
+    };
 
     use super::*;
 
     #[test]
     fn two_ports_of_different_speeds_are_a_doubt() {
-        let (bed, end) = (model::fixture::lab(), |name: &str, speed_mbps| EndpointFacts {
+        let (bed, end) = (model::fixture::lab(), |name: &str, speed_mbps: Option<u32>| EndpointFacts {
             endpoint: name.into(),
-            interfaces: vec![InterfaceFacts { name: "eth0".into(), speed_mbps, ..InterfaceFacts::default() }],
+            interfaces: vec![InterfaceFacts {
+                name: "eth0".into(),
+                speed_mbps: speed_mbps.map_or(Reading::Absent, Reading::Known),
+                ..InterfaceFacts::default()
+            }],
             ..EndpointFacts::default()
         });
         let doubt = |near, far| {

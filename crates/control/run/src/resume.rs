@@ -1,6 +1,6 @@
 //! Going on with a run that was cut off.
 
-use model::{Bed, Doubt, Environment, Privilege, Run, environment::HostFacts, run::Resumption};
+use model::{Bed, Doubt, Environment, Privilege, Reading, Run, environment::HostFacts, run::Resumption};
 
 use crate::one_kernel::on_one_kernel;
 
@@ -113,7 +113,7 @@ fn comparable(environment: &Environment, bed: &Bed) -> Environment {
     environment.hosts.iter_mut().for_each(|host| host.wireproof.clear());
     if bed.makes_its_links() {
         for interface in environment.endpoints.iter_mut().flat_map(|endpoint| &mut endpoint.interfaces) {
-            interface.mac.clear();
+            interface.mac = Reading::Absent;
             interface.addresses.retain(|address| !address.starts_with("fe80:"));
         }
     }
@@ -143,7 +143,7 @@ mod tests {
 
     fn environment(mac: &str, mtu: u32) -> Environment {
         let addresses = vec![format!("fe80::{mac}/64"), "198.18.0.1/24".to_owned()];
-        let interface = InterfaceFacts { mac: mac.into(), mtu, addresses, ..InterfaceFacts::default() };
+        let interface = InterfaceFacts { mac: mac.into(), mtu: mtu.into(), addresses, ..InterfaceFacts::default() };
         let endpoint = EndpointFacts { endpoint: "a".into(), interfaces: vec![interface], ..EndpointFacts::default() };
         let host = HostFacts { hostname: "one".into(), cpu_model: "fast".into(), ..HostFacts::default() };
         Environment { read_at: format!("at {mac}"), hosts: vec![host], endpoints: vec![endpoint] }

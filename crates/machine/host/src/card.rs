@@ -7,7 +7,10 @@ mod refused;
 mod speed;
 
 use kernel::nic::LinkSettings;
-use model::card::{Card, Connector};
+use model::{
+    Reading,
+    card::{Card, Connector},
+};
 
 pub(crate) use self::{readings::read as readings, refused::refused};
 use crate::source::Source;
@@ -15,15 +18,19 @@ use crate::source::Source;
 /// The card behind an interface; `None` for a virtual one.
 pub(crate) fn of_interface(source: &dyn Source, interface: &str) -> Option<Card> {
     let device = pci::device_of(source, interface)?;
-    let settings = source.link_settings(interface).or_default();
+    let settings = source.link_settings(interface);
     Some(Card {
         model: device.model(),
-        permanent_mac: source.permanent_mac(interface).or_default(),
-        top_speed_mbps: speed::top(&settings),
-        connector: connector(&settings),
+        permanent_mac: source.permanent_mac(interface),
+        top_speed_mbps: of_link(&settings, speed::top),
+        connector: of_link(&settings, connector),
         module: source.module_memory(interface).and_then(|memory| module::module(&memory)),
         hops: device.hops(),
     })
+}
+
+fn of_link<T>(settings: &Reading<LinkSettings>, fact: impl FnOnce(&LinkSettings) -> Option<T>) -> Reading<T> {
+    settings.clone().and_then(|settings| fact(&settings))
 }
 
 /// A port without known modes does not report its connector either: 0 would be twisted pair.

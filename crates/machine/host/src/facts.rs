@@ -47,23 +47,23 @@ pub fn host(wireproof_version: &str) -> HostFacts {
 fn host_of(source: &dyn Source, wireproof_version: &str) -> HostFacts {
     let cpuinfo = source.read("/proc/cpuinfo");
     let field = |name: &str| cpuinfo.clone().and_then(|text| parse::field(&text, name));
-    let text = |path: &str| source.read(path).or_default();
+    let count = |path: &str| source.read(path).and_then(|text| parse::list(&text)).map(|numbers| numbers.len());
     HostFacts {
-        hostname: text("/proc/sys/kernel/hostname"),
+        hostname: source.read("/proc/sys/kernel/hostname").or_default(),
         boot_id: line(source, "/proc/sys/kernel/random/boot_id"),
         os: operating_system(source),
-        kernel: text("/proc/sys/kernel/osrelease"),
-        kernel_command_line: text("/proc/cmdline"),
+        kernel: line(source, "/proc/sys/kernel/osrelease"),
+        kernel_command_line: line(source, "/proc/cmdline"),
         architecture: std::env::consts::ARCH.to_owned(),
         product: dmi(source, &["sys_vendor", "product_name"]),
         bios: dmi(source, &["bios_vendor", "bios_version", "bios_date"]),
         hypervisor: hypervisor(source, &cpuinfo),
         cpu_model: field("model name").or(|| field("Model")),
         microcode: field("microcode"),
-        cpus: parse::list(&text("/sys/devices/system/cpu/online")).map_or(0, |cpus| cpus.len()),
+        cpus: count("/sys/devices/system/cpu/online"),
         isolated_cpus: line(source, "/sys/devices/system/cpu/isolated"),
         // A kernel without NUMA lacks this file, and has one node.
-        numa_nodes: parse::list(&text("/sys/devices/system/node/online")).map_or(1, |nodes| nodes.len()),
+        numa_nodes: count("/sys/devices/system/node/online").or(|| Reading::Known(1)),
         memory_bytes: source.read("/proc/meminfo").and_then(|text| parse::memory_bytes(&text)),
         clock_source: line(source, "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
         governor: line(source, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
@@ -99,7 +99,7 @@ pub fn has_ipv6() -> bool {
 
 /// A file that may be empty.
 fn line(source: &dyn Source, path: &str) -> Reading<String> {
-    source.read(path).and_then(|text| (!text.is_empty()).then_some(text))
+    source.read(path).filled()
 }
 
 /// Values of the firmware under these names, joined.
@@ -122,21 +122,28 @@ fn hypervisor(source: &dyn Source, cpuinfo: &Reading<String>) -> Reading<String>
     cpuinfo.clone().and_then(|cpuinfo| parse::hypervisor(&named, &maker, &cpuinfo))
 }
 
-fn operating_system(source: &dyn Source) -> String {
-    ["/etc/os-release", "/usr/lib/os-release"]
-        .into_iter()
-        .find_map(|path| parse::assignment(&source.read(path).or_default(), "PRETTY_NAME"))
-        .unwrap_or_default()
+/// The name in the first of the files of os-release(5) that has one.
+fn operating_system(source: &dyn Source) -> Reading<String> {
+    let name = |path: &str| source.read(path).and_then(|text| parse::assignment(&text, "PRETTY_NAME")).filled();
+    match (name("/etc/os-release"), name("/usr/lib/os-release")) {
+        (Reading::Known(name), _) | (_, Reading::Known(name)) => Reading::Known(name),
+        (first, second) => first.or(|| second),
+    }
 }
 
-fn mitigations(source: &dyn Source) -> BTreeMap<String, String> {
+fn mitigations(source: &dyn Source) -> BTreeMap<String, Reading<String>> {
     let files = source.list("/sys/devices/system/cpu/vulnerabilities").or_default();
-    files.iter().map(|file| (parse::file_name(file.as_ref()), source.read(file).or_default())).collect()
+    there(files.iter().map(|file| (parse::file_name(file.as_ref()), source.read(file))))
 }
 
-fn settings(source: &dyn Source, keys: &[&str]) -> BTreeMap<String, String> {
-    let read = |key: &str| source.read(&format!("/proc/sys/{}", key.replace('.', "/"))).into_known();
-    keys.iter().filter_map(|key| Some(((*key).to_owned(), read(key)?.replace('\t', " ")))).collect()
+fn settings(source: &dyn Source, keys: &[&str]) -> BTreeMap<String, Reading<String>> {
+    let read = |key: &str| source.read(&format!("/proc/sys/{}", key.replace('.', "/")));
+    there(keys.iter().map(|key| ((*key).to_owned(), read(key).map(|value| value.replace('\t', " ")))))
+}
+
+/// Readings of settings that exist; one may be unreadable.
+fn there(readings: impl Iterator<Item = (String, Reading<String>)>) -> BTreeMap<String, Reading<String>> {
+    readings.filter(|(_, reading)| *reading != Reading::Absent).collect()
 }
 
 #[cfg(test)]
@@ -154,8 +161,9 @@ mod tests {
             !facts.services.is_empty() && facts.file_system.known().is_some_and(|it| it.contains(" on ")),
             "{facts:?}"
         );
-        assert!(facts.cpus > 0 && facts.numa_nodes > 0 && facts.memory_bytes.known().is_some(), "{facts:?}");
-        assert!(!facts.kernel.is_empty() && !facts.hostname.is_empty() && !facts.os.is_empty(), "{facts:?}");
+        assert!(facts.cpus.copied() > Some(0) && facts.numa_nodes.copied() > Some(0), "{facts:?}");
+        assert!(facts.memory_bytes.known().is_some() && facts.kernel.known().is_some(), "{facts:?}");
+        assert!(!facts.hostname.is_empty() && facts.os.known().is_some(), "{facts:?}");
         assert_eq!(facts.wireproof, "1.2.3 (abc)");
     }
 
@@ -163,7 +171,8 @@ mod tests {
     fn an_endpoint_has_settings_and_no_loopback() {
         let facts = endpoint("a");
         assert_eq!(facts.endpoint, "a");
-        assert!(facts.sysctls["net.ipv4.tcp_rmem"].split(' ').count() == 3, "{facts:?}");
+        let buffers = facts.sysctls["net.ipv4.tcp_rmem"].known().expect("each namespace has it");
+        assert_eq!(buffers.split(' ').count(), 3, "{facts:?}");
         assert!(facts.interfaces.iter().all(|interface| interface.name != "lo"));
     }
 
@@ -195,15 +204,16 @@ mod tests {
     #[test]
     fn a_machine_is_read_from_its_files() {
         let facts = host_of(&recorded(), "x");
-        assert_eq!((facts.hostname.as_str(), facts.os.as_str()), ("bench1", "Debian GNU/Linux 12 (bookworm)"));
+        assert_eq!((facts.hostname.as_str(), facts.os), ("bench1", "Debian GNU/Linux 12 (bookworm)".into()));
         assert_eq!((facts.hypervisor, facts.clock_source), ("KVM or QEMU".into(), "kvm-clock".into()));
         assert_eq!((facts.cpu_model, facts.microcode), ("AMD EPYC".into(), "0x1000065".into()));
-        assert_eq!((facts.cpus, facts.numa_nodes, facts.memory_bytes), (2, 1, Reading::Known(49_368_168 * 1024)));
+        assert_eq!((facts.cpus, facts.numa_nodes), (Reading::Known(2), Reading::Known(1)));
+        assert_eq!(facts.memory_bytes, Reading::Known(49_368_168 * 1024));
         assert_eq!((facts.product, facts.bios), ("QEMU".into(), "SeaBIOS 04/01/2014".into()));
         assert_eq!(facts.services, ["cron"]);
-        assert_eq!(facts.mitigations["meltdown"], "Not affected");
-        assert_eq!((facts.sysctls.len(), facts.sysctls["net.core.rmem_max"].as_str()), (1, "212992"));
-        assert_eq!(endpoint_of(&recorded(), "a").sysctls["net.ipv4.tcp_rmem"], "4096 131072 6291456");
+        assert_eq!(facts.mitigations["meltdown"], "Not affected".into());
+        assert_eq!((facts.sysctls.len(), &facts.sysctls["net.core.rmem_max"]), (1, &"212992".into()));
+        assert_eq!(endpoint_of(&recorded(), "a").sysctls["net.ipv4.tcp_rmem"], "4096 131072 6291456".into());
     }
 
     #[test]
@@ -212,11 +222,28 @@ mod tests {
         // A folder is unreadable as a file, even for root.
         machine.make_folder("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
         machine.make_folder("/sys/class/dmi/id/product_name");
+        machine.make_folder("/proc/cmdline");
+        machine.make_folder("/proc/sys/net/core/wmem_max");
+        machine.make_folder("/sys/devices/system/cpu/vulnerabilities/srbds");
         let facts = host_of(&machine, "x");
         assert_eq!((&facts.isolated_cpus, &facts.file_system), (&Reading::Absent, &Reading::Absent));
         let governor = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
         let is_refused = |reading: &Reading<String>, file: &str| matches!(reading, Reading::Unreadable { path, why } if path.ends_with(file) && why.contains("directory"));
         assert!(is_refused(&facts.governor, governor) && is_refused(&facts.product, "product_name"), "{facts:?}");
+        let (setting, mitigation) = (&facts.sysctls["net.core.wmem_max"], &facts.mitigations["srbds"]);
+        assert!(is_refused(setting, "wmem_max") && is_refused(mitigation, "srbds"), "{facts:?}");
+        assert!(is_refused(&facts.kernel_command_line, "cmdline") && facts.kernel == Reading::Absent, "{facts:?}");
+        let nothing = host_of(&Recorded::new(&[]), "x");
+        assert_eq!(
+            (nothing.os, nothing.cpus, nothing.numa_nodes),
+            (Reading::Absent, Reading::Absent, Reading::Known(1))
+        );
+        let refused = Recorded::new(&[("/usr/lib/os-release", "PRETTY_NAME=\"Debian\"")]);
+        refused.make_folder("/etc/os-release");
+        refused.make_folder("/sys/devices/system/node/online");
+        let facts = host_of(&refused, "x");
+        assert_eq!(facts.os, "Debian".into(), "one of its files can be read");
+        assert!(matches!(facts.numa_nodes, Reading::Unreadable { .. }), "{facts:?}");
         assert_eq!(host_of(&Recorded::new(&[]), "x").hypervisor, Reading::Absent);
     }
 }

@@ -2,9 +2,9 @@
 
 use std::net::IpAddr;
 
-use kernel::link::Link;
+use kernel::{ethtool::Driver, link::Link};
 use model::{
-    Cards,
+    Cards, Reading,
     environment::{InterfaceFacts, Port},
 };
 
@@ -29,22 +29,24 @@ pub(crate) fn interfaces(source: &dyn Source) -> Vec<InterfaceFacts> {
 }
 
 fn interface(source: &dyn Source, link: Link) -> InterfaceFacts {
-    // A driver without information has no card.
-    let driver = source.driver(&link.name).or_default();
+    let driver = source.driver(&link.name);
+    let of_driver = |part: fn(Driver) -> String| driver.clone().map(part).filled();
     // A veth's 10 Gbit/s has no meaning.
-    let speed =
-        (driver.name != "veth").then(|| source.read(&format!("/sys/class/net/{}/speed", link.name)).or_default());
+    let speed = match driver.known() {
+        Some(driver) if driver.name == "veth" => Reading::Absent,
+        _ => source.read(&format!("/sys/class/net/{}/speed", link.name)),
+    };
     let card = card::of_interface(source, &link.name);
     InterfaceFacts {
         pcie: card.as_ref().and_then(|card| card.hops.first()).map(|hop| hop.link.clone()),
         card,
-        driver: driver.name,
-        driver_version: driver.version,
-        firmware_version: driver.firmware,
-        bus: driver.bus,
+        driver: of_driver(|driver| driver.name),
+        driver_version: of_driver(|driver| driver.version),
+        firmware_version: of_driver(|driver| driver.firmware),
+        bus: of_driver(|driver| driver.bus),
         master: link.master,
-        mtu: link.mtu.0,
-        mac: link.mac,
+        mtu: if link.mtu.0 > 0 { link.mtu.0.into() } else { Reading::Absent },
+        mac: Reading::Known(link.mac).filled(),
         state: link.operstate,
         speed_mbps: speed.and_then(|speed| parse::speed(&speed)),
         addresses: link.addresses.into_iter().filter(is_given).map(|(ip, prefix)| format!("{ip}/{prefix}")).collect(),
@@ -98,11 +100,27 @@ mod tests {
         let driver = |name: &str| Driver { name: name.into(), ..Driver::default() };
         machine.drivers = [("eth1".to_owned(), driver("ixgbe")), ("wire".to_owned(), driver("veth"))].into();
         let found = interfaces(&machine);
-        let seen: Vec<_> = found.iter().map(|it| (it.name.as_str(), it.driver.as_str(), it.speed_mbps)).collect();
-        assert_eq!(seen, [("eth1", "ixgbe", Some(10_000)), ("wire", "veth", None)]);
+        let seen: Vec<_> =
+            found.iter().map(|it| (it.name.as_str(), it.driver.clone(), it.speed_mbps.copied())).collect();
+        assert_eq!(seen, [("eth1", "ixgbe".into(), Some(10_000)), ("wire", "veth".into(), None)]);
+        assert_eq!((&found[0].bus, &found[0].mtu), (&Reading::Absent, &Reading::Known(1500)));
         assert_eq!(found[0].addresses, ["198.18.0.1/24"], "the kernel gave the other one itself");
         assert_eq!(found[0].pcie.as_ref().map(|link| link.width.as_str()), Some("8"));
         assert!(found[0].card.is_some() && found[1].card.is_none());
+    }
+
+    #[test]
+    fn facts_that_a_driver_or_a_file_refuses_say_why() {
+        let mut machine = Recorded::new(&[]);
+        machine.make_folder("/sys/class/net/eth1/speed");
+        machine.links = vec![Link { mac: String::new(), ..link("eth1") }];
+        machine.refused_drivers = true;
+        let found = interfaces(&machine).remove(0);
+        for reading in [&found.driver, &found.driver_version, &found.firmware_version, &found.bus] {
+            assert!(matches!(reading, Reading::Unreadable { path, .. } if path == "ethtool -i eth1"), "{found:?}");
+        }
+        assert!(matches!(&found.speed_mbps, Reading::Unreadable { path, .. } if path.ends_with("/speed")), "{found:?}");
+        assert_eq!(found.mac, Reading::Absent, "it is no Ethernet");
     }
 
     #[test]

@@ -9,7 +9,11 @@ use kernel::{
 };
 use model::{Manager, NicFacts, NicsState};
 
-use crate::{interfaces::is_given, services::services, source::Here};
+use crate::{
+    interfaces::is_given,
+    services::services,
+    source::{Here, Source as _},
+};
 
 /// State for making a bed of ports.
 pub fn nics() -> kernel::Result<NicsState> {
@@ -40,16 +44,15 @@ fn carries(link: &Link, session: Option<IpAddr>) -> bool {
 }
 
 fn facts(link: &Link, links: &[Link], session: Option<IpAddr>) -> kernel::Result<NicFacts> {
-    // A driver without information has no card.
-    let driver = ethtool::driver(&link.name).unwrap_or_default();
+    let driver = Here.driver(&link.name);
     let routes = device::routes(&link.name, link.index)?;
     let on_top = links.iter().filter(|it| it.lower.as_ref() == Some(&link.name)).map(|it| it.name.clone());
     let given = link.addresses.iter().copied().filter(is_given);
     Ok(NicFacts {
         name: link.name.clone(),
         kind: link.kind.clone(),
-        driver: driver.name,
-        bus: driver.bus,
+        bus: driver.clone().map(|driver| driver.bus).filled(),
+        driver: driver.map(|driver| driver.name).filled(),
         mac: link.mac.clone(),
         mtu: link.mtu,
         mtus: device::mtus(&link.name)?,

@@ -25,6 +25,8 @@ pub(crate) struct Recorded {
     pub(crate) links: Vec<Link>,
     /// Drivers of its interfaces.
     pub(crate) drivers: BTreeMap<String, Driver>,
+    /// Whether the kernel refuses to tell the drivers.
+    pub(crate) refused_drivers: bool,
     /// Lines of its kernel log.
     pub(crate) log: Reading<Vec<String>>,
 }
@@ -34,7 +36,7 @@ impl Recorded {
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let (links, drivers, log) = (Vec::new(), BTreeMap::new(), Reading::Absent);
-        let recorded = Self { folder, links, drivers, log };
+        let recorded = Self { folder, links, drivers, refused_drivers: false, log };
         files.iter().for_each(|(path, text)| recorded.write(path, text));
         recorded
     }
@@ -88,6 +90,12 @@ impl Source for Recorded {
     }
 
     fn driver(&self, interface: &str) -> Reading<Driver> {
+        if self.refused_drivers {
+            return Reading::Unreadable {
+                path: format!("ethtool -i {interface}"),
+                why: "Operation not permitted".into(),
+            };
+        }
         self.drivers.get(interface).cloned().map_or(Reading::Absent, Reading::Known)
     }
 

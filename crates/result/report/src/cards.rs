@@ -3,7 +3,8 @@
 use std::fmt::Display;
 
 use model::{
-    Card, Cards,
+    Card, Cards, Reading,
+    alike::distinct,
     card::{Hop, LaneReadings, Module, ModuleReadings, Readings, Refused, Shortfall},
     environment::InterfaceFacts,
     environment::Port,
@@ -46,7 +47,7 @@ fn port(port: &Port, t: &Texts) -> String {
         ("card-signal", show::reading(&readings.module, t, |module| signal(module, t))),
         ("card-temperature", temperatures(readings)),
         ("card-addresses", interface.addresses.join(", ")),
-        ("card-bus", hops(card)),
+        ("card-bus", hops(card, t)),
         ("card-capacity", capacity(card, t)),
         ("card-counters", counters(readings)),
     ];
@@ -61,18 +62,24 @@ fn table(rows: &[(&str, String)], t: &Texts) -> String {
     said.map(|(label, (_, value))| format!("  {label}{}  {value}\n", " ".repeat(width - label.width()))).collect()
 }
 
+/// Driver and firmware. What cannot be read for one reason is said once.
 fn driver(interface: &InterfaceFacts, t: &Texts) -> String {
-    let version = [interface.driver.as_str(), &interface.driver_version].join(" ");
-    let firmware = t.with("card-firmware", &[("version", &interface.firmware_version)]);
-    let said = [version.trim().to_owned(), firmware];
-    said[..if interface.firmware_version.is_empty() { 1 } else { 2 }].join(", ")
+    let firmware = |version: &String| t.with("card-firmware", &[("version", version)]);
+    let driver = show::reading(&interface.driver, t, String::clone);
+    let version = show::reading(&interface.driver_version, t, String::clone);
+    let firmware = show::reading(&interface.firmware_version, t, firmware);
+    let version = if version == driver { String::new() } else { version };
+    let parts = [format!("{driver} {version}").trim().to_owned(), firmware];
+    distinct(parts.iter().map(String::as_str).filter(|part| !part.is_empty())).join(", ")
 }
 
 fn mac(interface: &InterfaceFacts, card: &Card, t: &Texts) -> String {
-    if card.permanent_mac.is_empty() || card.permanent_mac == interface.mac {
-        return interface.mac.clone();
+    let own = show::reading(&interface.mac, t, String::clone);
+    if card.permanent_mac == Reading::Absent || card.permanent_mac == interface.mac {
+        return own;
     }
-    format!("{} ({})", interface.mac, t.with("card-permanent-mac", &[("mac", &card.permanent_mac)]))
+    let permanent = show::reading(&card.permanent_mac, t, String::clone);
+    format!("{own} ({})", t.with("card-permanent-mac", &[("mac", &permanent)]))
 }
 
 /// State, speed and how it came about.
@@ -83,19 +90,20 @@ pub(crate) fn link(interface: &InterfaceFacts, readings: &Readings, card: &Card,
         (true, _) => t.get("card-link-up"),
     };
     let speed = |mbps: u32| show::rate(f64::from(mbps) * 1e6);
-    let top = card.top_speed_mbps.map(|mbps| t.with("card-link-top", &[("speed", &speed(mbps))]));
+    let top = card.top_speed_mbps.copied().map(|mbps| t.with("card-link-top", &[("speed", &speed(mbps))]));
     let duplex = readings.full_duplex.filter(|full| !full).map(|_| t.get("card-link-half-duplex"));
     let agreed = readings.autonegotiation.filter(|on| !on).map(|_| t.get("card-link-fixed"));
-    let mtu = format!("MTU {}", interface.mtu);
-    let parts = [Some(state), interface.speed_mbps.map(speed), top, duplex, agreed, Some(mtu)];
+    let mtu = format!("MTU {}", show::reading_or_none(&interface.mtu, t, u32::to_string));
+    let own = Some(show::reading(&interface.speed_mbps, t, |mbps| speed(*mbps))).filter(|speed| !speed.is_empty());
+    let parts = [Some(state), own, top, duplex, agreed, Some(mtu)];
     parts.into_iter().flatten().collect::<Vec<_>>().join(", ")
 }
 
 /// Connector and module of the cable.
 pub(crate) fn connector(card: &Card, t: &Texts) -> String {
-    let connector = card.connector.map(|connector| t.of_value("card-connector", &connector));
-    let module = Some(show::reading(&card.module, t, |module| self::module(module, t))).filter(|it| !it.is_empty());
-    connector.into_iter().chain(module).collect::<Vec<_>>().join(", ")
+    let connector = show::reading(&card.connector, t, |connector| t.of_value("card-connector", connector));
+    let module = show::reading(&card.module, t, |module| self::module(module, t));
+    [connector, module].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
 pub(crate) fn module(module: &Module, t: &Texts) -> String {
@@ -129,8 +137,9 @@ pub(crate) fn temperatures(readings: &Readings) -> String {
     readings.temperatures.iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
-fn hops(card: &Card) -> String {
-    let one = |hop: &Hop| format!("{} x{} {}", hop.device, hop.link.width, hop.link.speed);
+fn hops(card: &Card, t: &Texts) -> String {
+    let speed = |hop: &Hop| show::reading_or_none(&hop.link.speed, t, String::clone);
+    let one = |hop: &Hop| format!("{} x{} {}", hop.device, hop.link.width, speed(hop));
     card.hops.iter().map(one).collect::<Vec<_>>().join(" → ")
 }
 
@@ -149,7 +158,7 @@ fn bus(link: &Shortfall<'_>, key: &str, t: &Texts) -> String {
     let values: [(&str, &dyn Display); 6] = [
         ("device", device),
         ("width", &lanes.width),
-        ("speed", &lanes.speed),
+        ("speed", &show::reading_or_none(&lanes.speed, t, String::clone)),
         ("has", &show::rate(link.has_bps)),
         ("ports", ports),
         ("needs", &show::rate(link.needs_bps)),
@@ -184,8 +193,8 @@ mod tests {
         let card = Card {
             model: "Intel Corporation 82599ES".into(),
             permanent_mac: "02:00:00:00:00:01".into(),
-            top_speed_mbps: Some(10_000),
-            connector: Some(Connector::Fibre),
+            top_speed_mbps: Reading::Known(10_000),
+            connector: Connector::Fibre.into(),
             module: Module { form: "SFP".into(), wavelength_nm: Some(850), ..Module::default() }.into(),
             hops: vec![Hop { device: "0000:01:00.0".into(), link, ports: 2 }],
         };

@@ -1,5 +1,7 @@
 //! Words for checks and their findings.
 
+use std::fmt::Display;
+
 use model::check::{Finding, Subject};
 
 use crate::{lang::Lang, show, texts::Texts};
@@ -22,9 +24,16 @@ pub fn finding_text(finding: &Finding, lang: Lang) -> String {
         Finding::LinkElsewhere { speed_mbps, .. } => {
             t.of_value_with("found", finding, &[("speed", &speed(*speed_mbps, t))])
         }
-        Finding::Interface { speed_mbps, state, .. } => {
+        Finding::Kernel { version, .. } => {
+            t.of_value_with("found", finding, &[("version", &show::reading_or_none(version, t, String::clone))])
+        }
+        Finding::Interface { driver, speed_mbps, mtu, state, .. } => {
             let (speed, state) = (speed(*speed_mbps, t), show::link_state(state, t));
-            t.of_value_with("found", finding, &[("speed", &speed), ("state", &state)])
+            let driver = show::reading_or_none(driver, t, String::clone);
+            let mtu = show::reading_or_none(mtu, t, u32::to_string);
+            let values: [(&str, &dyn Display); 4] =
+                [("driver", &driver), ("speed", &speed), ("mtu", &mtu), ("state", &state)];
+            t.of_value_with("found", finding, &values)
         }
         Finding::Cable { ports: [port, other], speeds_mbps } => {
             t.with("found-cable", &[("port", port), ("other", other), ("speed", &speeds(speeds_mbps, t))])
@@ -45,6 +54,8 @@ fn speed(mbps: Option<u32>, t: &Texts) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::Reading;
+
     use super::*;
 
     #[test]
@@ -68,10 +79,21 @@ mod tests {
             name: "eth1".into(),
             driver: "e1000e".into(),
             speed_mbps: None,
-            mtu: 1500,
+            mtu: Reading::Known(1500),
             state: "down".into(),
         };
         assert_eq!(finding_text(&down, Lang::Ja), "eth1: e1000e、速度不明、MTU 1500、ダウン");
+        let refused = Finding::Interface {
+            name: "eth1".into(),
+            driver: Reading::Unreadable { path: "ethtool -i eth1".into(), why: "Operation not permitted".into() },
+            speed_mbps: None,
+            mtu: Reading::Absent,
+            state: "down".into(),
+        };
+        assert_eq!(
+            finding_text(&refused, Lang::En),
+            "eth1: cannot be read (ethtool -i eth1: Operation not permitted), speed not known, MTU –, down"
+        );
         assert_eq!(finding_text(&Finding::Hypervisor { name: "of unknown kind".into() }, Lang::Ja), "種類不明");
         let tried = Finding::EngineTried { engine: "xsk".into(), sent: 200, received: 199 };
         assert_eq!(finding_text(&tried, Lang::En), "xsk: 200 frames sent, 199 received");

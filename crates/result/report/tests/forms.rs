@@ -101,8 +101,8 @@ fn equal_settings_of_the_ends_stand_once_and_different_ones_side_by_side() {
     assert!(alike.contains(&format!("{congestion}cubic |\n")), "{alike}");
     for environment in [&mut run.before, run.after.as_mut().expect("read again")] {
         let sysctls = &mut environment.endpoints[1].sysctls;
-        sysctls.insert("net.ipv4.tcp_congestion_control".to_owned(), "bbr".to_owned());
-        sysctls.insert("net.ipv4.tcp_timestamps".to_owned(), "1".to_owned());
+        sysctls.insert("net.ipv4.tcp_congestion_control".to_owned(), "bbr".into());
+        sysctls.insert("net.ipv4.tcp_timestamps".to_owned(), "1".into());
     }
     let unlike = markdown(&run);
     for said in ["| Item | a | b |", &format!("{congestion}cubic | bbr |"), "| net.ipv4.tcp\\_timestamps | – | 1 |"] {

@@ -50,9 +50,10 @@ fn speaking(words: &Words) -> Run {
     run.doubts.push(Doubt::Failed { what: format!("{host}: connection to [{v6}]:22 refused, see /home/{user}/log") });
     for environment in [Some(&mut run.before), run.after.as_mut()].into_iter().flatten() {
         environment.hosts[0].hostname = host.clone();
-        environment.hosts[0].kernel_command_line = format!("root=/dev/mapper/{host}--vg-root ip={v4}::eth0 {mac}");
+        environment.hosts[0].kernel_command_line =
+            format!("root=/dev/mapper/{host}--vg-root ip={v4}::eth0 {mac}").into();
         let interface = &mut environment.endpoints[0].interfaces[0];
-        interface.mac = mac.to_uppercase();
+        interface.mac = mac.to_uppercase().into();
         interface.addresses.extend([format!("{v4}/24"), format!("{v6}/64")]);
         interface.name = format!("enx{}", mac.replace(':', ""));
     }
@@ -104,7 +105,7 @@ fn the_same_word_becomes_the_same_everywhere() {
     let redacted = redacted(&run, &mut []).unwrap();
     assert_eq!(redacted.before.hosts[0].hostname, "host-1");
     assert!(redacted.doubts.contains(&Doubt::Failed { what: "host-1 is gone".into() }));
-    assert_eq!(redacted.before.endpoints[1].interfaces[0].mac, "00:00:5e:00:53:02");
+    assert_eq!(redacted.before.endpoints[1].interfaces[0].mac, "00:00:5e:00:53:02".into());
     assert_eq!(redacted.before.differences(redacted.after.as_ref().unwrap()), Vec::<String>::new());
 }
 
@@ -121,12 +122,12 @@ fn figures_laboratory_addresses_and_what_the_document_says_of_people_stay() {
 fn the_serial_number_of_a_module_in_a_port_is_replaced() {
     let mut run = fixture::wide_run();
     let module = Module { serial: "123456".into(), part: "SFP-10GSR".into(), ..Module::default() };
-    let card = Card { module: module.into(), connector: Some(Connector::Fibre), ..Card::default() };
+    let card = Card { module: module.into(), connector: Connector::Fibre.into(), ..Card::default() };
     run.before.endpoints[0].interfaces[0].card = Some(card);
     run.before.hosts[0].hostname = "fibre".into();
     let redacted = redacted(&run, &mut []).unwrap();
     let card = redacted.before.endpoints[0].interfaces[0].card.clone().unwrap();
-    assert_eq!(card.connector, Some(Connector::Fibre));
+    assert_eq!(card.connector, Connector::Fibre.into());
     assert_eq!(
         card.module.into_known().map(|module| (module.serial, module.part)),
         Some(("serial-1".into(), "SFP-10GSR".into()))

@@ -9,7 +9,8 @@ use std::{
 };
 
 use model::{
-    Assessment, Card, Delta, Doubt, Environment, LimitOutcome, Measured, Plan, ReferenceComparison, Run, Source,
+    Assessment, Card, Delta, Doubt, Environment, LimitOutcome, Measured, Plan, Reading, ReferenceComparison, Run,
+    Source,
     card::{Connector, LaneReadings, Module, ModuleReadings, Readings},
     check::Finding,
     trial::TcpSeconds,
@@ -719,13 +720,36 @@ fn the_files_beside_the_report_stand_there_with_their_sums() {
 }
 
 #[test]
+fn facts_that_could_not_be_read_say_so_in_both_languages() {
+    let mut run = fixture::run();
+    fn refused<T>(path: &str) -> Reading<T> {
+        Reading::Unreadable { path: path.into(), why: "Permission denied".into() }
+    }
+    for environment in [Some(&mut run.before), run.after.as_mut()].into_iter().flatten() {
+        let host = &mut environment.hosts[0];
+        (host.kernel, host.cpus, host.os) = (refused("/proc/osrelease"), refused("/sys/online"), Reading::Absent);
+        host.mitigations.insert("srbds".to_owned(), refused("/sys/srbds"));
+        environment.endpoints[0].sysctls.insert("net.ipv4.tcp_wmem".to_owned(), refused("/proc/tcp_wmem"));
+        let interface = &mut environment.endpoints[0].interfaces[0];
+        (interface.driver, interface.mtu, interface.mac) =
+            (refused("ethtool -i eth0"), refused("ip link"), Reading::Absent);
+    }
+    for (lang, words) in [(Lang::En, "cannot be read"), (Lang::Ja, "読み取れない")] {
+        let html = page(&run, &[], lang);
+        for path in ["/proc/osrelease", "/sys/online", "/sys/srbds", "/proc/tcp_wmem", "ethtool -i eth0", "ip link"] {
+            assert!(html.contains(&format!("{path}: Permission denied")) && html.contains(words), "{path}");
+        }
+    }
+}
+
+#[test]
 fn what_the_cards_read_stands_in_the_report_with_what_became_of_it() {
     let mut run = fixture::run();
     let card = Card {
         model: "Intel Corporation 82599ES".into(),
-        connector: Some(Connector::Fibre),
+        connector: Connector::Fibre.into(),
         module: Module { form: "SFP".into(), wavelength_nm: Some(850), ..Module::default() }.into(),
-        top_speed_mbps: Some(10_000),
+        top_speed_mbps: 10_000_u32.into(),
         ..Card::default()
     };
     let readings = |celsius, received_mw| {

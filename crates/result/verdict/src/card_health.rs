@@ -1,7 +1,7 @@
 //! Health of the cards of a run: what was read of them before, what they counted, and what they carried.
 
 use model::{
-    Delta, GoodputSpec, Metric, PacketsSpec, PathSpec, Place, Reading, Run, Source, Trial, TrialAssessment,
+    Delta, Endpoint, GoodputSpec, Metric, PacketsSpec, PathSpec, Place, Reading, Run, Source, Trial, TrialAssessment,
     card::Card,
     card_health::{CardCheck, CardFinding, CardHealth, Health},
     counters::EventKind,
@@ -32,7 +32,7 @@ fn check(health: Health, finding: CardFinding) -> CardCheck {
 /// Checks of one port.
 fn of_end(run: &Run, endpoint: &str) -> Vec<CardCheck> {
     let name = || endpoint.to_owned();
-    let interface = link::interface(run, endpoint).filter(|interface| !interface.bus.is_empty());
+    let interface = link::interface(run, endpoint).filter(|interface| interface.bus.known().is_some());
     let Some(interface) = interface else {
         return vec![check(Health::Undecided, CardFinding::NoCard { endpoint: name() })];
     };
@@ -51,11 +51,12 @@ fn of_end(run: &Run, endpoint: &str) -> Vec<CardCheck> {
 
 /// A link below the highest speed of both ports, or that sends and receives in turn, was negotiated over a bad cable, module or port.
 fn link_check(run: &Run, endpoint: &str, interface: &InterfaceFacts) -> CardCheck {
-    let tops = run.bed.endpoints.iter().map(|end| link::interface(run, &end.name)?.card.as_ref()?.top_speed_mbps);
+    let top = |end: &Endpoint| link::interface(run, &end.name)?.card.as_ref()?.top_speed_mbps.copied();
+    let tops = run.bed.endpoints.iter().map(top);
     let top_speed_mbps = tops.collect::<Option<Vec<_>>>().and_then(|tops| tops.into_iter().min());
     let readings = run.before.endpoints.iter().find(|facts| facts.endpoint == endpoint);
     let full_duplex = readings.and_then(|facts| facts.readings.get(&interface.name)?.full_duplex);
-    let speed_mbps = interface.speed_mbps;
+    let speed_mbps = interface.speed_mbps.copied();
     let slow = speed_mbps.zip(top_speed_mbps).is_some_and(|(speed, top)| speed < top);
     let health = match speed_mbps {
         _ if slow || full_duplex == Some(false) => Health::NotFine,
@@ -77,7 +78,7 @@ fn lost(run: &Run, endpoint: &str) -> Option<CardCheck> {
 fn pcie(endpoint: &str, card: &Card) -> Option<CardCheck> {
     let tightest = card.tightest()?;
     let link = &tightest.hop.link;
-    let at_its_best = (&link.width, &link.speed) == (&link.most_width, &link.most_speed);
+    let at_its_best = link.most_width.known() == Some(&link.width) && link.speed == link.most_speed;
     let health = if card.shortfall().is_some() && !at_its_best { Health::OtherSlot } else { Health::Fine };
     let (hop, has_bps, needs_bps) = (tightest.hop.clone(), tightest.has_bps, tightest.needs_bps);
     Some(check(health, CardFinding::Pcie { endpoint: endpoint.to_owned(), hop, has_bps, needs_bps }))
@@ -170,11 +171,11 @@ mod tests {
     }
 
     fn port(endpoint: &str, hop: Hop) -> EndpointFacts {
-        let card = Card { top_speed_mbps: Some(10_000), hops: vec![hop], ..Card::default() };
+        let card = Card { top_speed_mbps: Reading::Known(10_000), hops: vec![hop], ..Card::default() };
         let interface = InterfaceFacts {
             name: format!("lab-{endpoint}"),
             bus: "0000:01:00.0".into(),
-            speed_mbps: Some(10_000),
+            speed_mbps: Reading::Known(10_000),
             card: Some(card),
             ..InterfaceFacts::default()
         };
@@ -219,7 +220,7 @@ mod tests {
     #[test]
     fn faults_of_link_and_frames_are_found_whatever_the_slot() {
         let mut slow = run_of(&hop("4", "8"), 0.94);
-        slow.before.endpoints[0].interfaces[0].speed_mbps = Some(1_000);
+        slow.before.endpoints[0].interfaces[0].speed_mbps = Reading::Known(1_000);
         assert_eq!(health(&slow), Health::NotFine);
 
         let counted = |counters: EndCounters| {

@@ -13,7 +13,7 @@ pub(crate) fn speed_mbps(run: &Run) -> Option<u32> {
 
 /// Speed of the interface of one end, where its driver knows one.
 pub(crate) fn speed_of(run: &Run, endpoint: &str) -> Option<u32> {
-    interface(run, endpoint)?.speed_mbps
+    interface(run, endpoint)?.speed_mbps.copied()
 }
 
 /// Interface of one end, as it was before the first trial.

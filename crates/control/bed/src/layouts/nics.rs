@@ -1,7 +1,7 @@
 //! `ports:IF1,IF2`: two NICs of this machine, each in its own network namespace, so that packets between them leave the
 //! card.
 
-use model::{Manager, Mtu, NicFacts, NicsState, units::LEAST_IPV6_MTU};
+use model::{Manager, Mtu, NicFacts, NicsState, Reading, units::LEAST_IPV6_MTU};
 
 use super::{
     Parsed, ReferenceError,
@@ -124,7 +124,7 @@ impl Nics {
             nodes,
             links: ground.nics.iter().enumerate().map(link).collect(),
             // An interface on no bus is no card.
-            simulated: ground.nics.iter().all(|nic| nic.bus.is_empty()),
+            simulated: ground.nics.iter().all(|nic| nic.bus == Reading::Absent),
         }
     }
 
@@ -137,7 +137,7 @@ impl Nics {
         let routes = routes_of(&self.through, side, &all);
         let interface = Interface {
             name: nic.name.clone(),
-            driver: nic.driver.clone(),
+            driver: nic.driver.clone().or_default(),
             mtu,
             addresses: all,
             routes,
@@ -223,7 +223,8 @@ fn check_use(nic: &NicFacts, taking: Taking) -> Result<(), NicError> {
 fn check_mtu(nic: &NicFacts, mtu: Option<Mtu>) -> Result<(), NicError> {
     match (mtu, nic.mtus) {
         (Some(Mtu(mtu)), Some((least, most))) if !(least..=most).contains(&mtu) => {
-            Err(NicError::Mtu { mtu, name: nic.name.clone(), driver: nic.driver.clone(), least, most })
+            let driver = nic.driver.clone().or_default();
+            Err(NicError::Mtu { mtu, name: nic.name.clone(), driver, least, most })
         }
         _ => Ok(()),
     }

@@ -1,6 +1,9 @@
 //! PCI devices from sysfs: names, and the path from a card to the processor.
 
-use model::card::{Hop, PcieLink};
+use model::{
+    Reading,
+    card::{Hop, PcieLink},
+};
 
 use crate::{parse, source::Source};
 
@@ -70,9 +73,9 @@ impl Device<'_> {
     pub(super) fn link(&self) -> Option<PcieLink> {
         let link = PcieLink {
             width: self.fact("current_link_width"),
-            speed: self.fact("current_link_speed"),
-            most_width: self.fact("max_link_width"),
-            most_speed: self.fact("max_link_speed"),
+            speed: self.read("current_link_speed"),
+            most_width: self.read("max_link_width"),
+            most_speed: self.read("max_link_speed"),
         };
         // Devices in the chipset have a link without lanes.
         (!link.width.is_empty() && link.width != "0").then_some(link)
@@ -83,7 +86,11 @@ impl Device<'_> {
     }
 
     fn fact(&self, name: &str) -> String {
-        self.source.read(&format!("{}/{name}", self.folder)).or_default()
+        self.read(name).or_default()
+    }
+
+    fn read(&self, name: &str) -> Reading<String> {
+        self.source.read(&format!("{}/{name}", self.folder)).filled()
     }
 
     fn at(&self, folder: &str) -> Self {

@@ -99,10 +99,11 @@ fn finding(finding: &CardFinding, t: &Texts) -> String {
         }
         CardFinding::Pcie { endpoint, hop, has_bps, needs_bps } => {
             let (has, needs) = (show::rate(*has_bps), show::rate(*needs_bps));
+            let speed = show::reading_or_none(&hop.link.speed, t, String::clone);
             let values: [(&str, &dyn Display); 5] = [
                 ("endpoint", endpoint),
                 ("lanes", &hop.link.width),
-                ("speed", &hop.link.speed),
+                ("speed", &speed),
                 ("has", &has),
                 ("needs", &needs),
             ];

@@ -61,15 +61,15 @@ fn machine(host: &HostFacts, t: &Texts) -> Block {
         read("fact-cpu", &host.cpu_model),
         read("fact-microcode", &host.microcode),
         fact("fact-architecture", &host.architecture),
-        fact("fact-cpus", &host.cpus.to_string()),
+        fact("fact-cpus", &show::reading(&host.cpus, t, usize::to_string)),
         fact("fact-isolated", &or_none(&show::reading(&host.isolated_cpus, t, String::clone))),
-        fact("fact-numa", &host.numa_nodes.to_string()),
+        fact("fact-numa", &show::reading(&host.numa_nodes, t, usize::to_string)),
         fact("fact-memory", &show::reading(&host.memory_bytes, t, |bytes| show::memory(*bytes))),
         read("fact-governor", &host.governor),
         read("fact-clock", &host.clock_source),
-        fact("fact-os", &host.os),
-        fact("fact-kernel", &host.kernel),
-        fact("fact-command-line", &host.kernel_command_line),
+        read("fact-os", &host.os),
+        read("fact-kernel", &host.kernel),
+        read("fact-command-line", &host.kernel_command_line),
         read("fact-file-system", &host.file_system),
         fact("fact-services", &host.services.join(", ")),
         (t.get("label-program"), host.wireproof.as_str().into()),
@@ -94,11 +94,11 @@ fn named<'c>(t: &Texts) -> Columns<'c, Row<'c>> {
 fn interfaces(endpoints: &[EndpointFacts], t: &Texts) -> Block {
     let speed = |mbps: u32| show::rate(f64::from(mbps) * 1e6);
     named(t)
-        .words(t.get("endpoint-driver"), |(_, it)| it.driver.clone())
-        .figures("MTU", |(_, it)| it.mtu.to_string())
-        .words("MAC", |(_, it)| it.mac.clone())
+        .words(t.get("endpoint-driver"), |(_, it)| read(&it.driver, t))
+        .figures("MTU", |(_, it)| show::reading_or_none(&it.mtu, t, u32::to_string))
+        .words("MAC", |(_, it)| read(&it.mac, t))
         .words(t.get("col-state"), |(_, it)| show::link_state(&it.state, t))
-        .figures(t.get("col-speed"), |(_, it)| show::or_none(it.speed_mbps, speed))
+        .figures(t.get("col-speed"), |(_, it)| show::reading_or_none(&it.speed_mbps, t, |mbps| speed(*mbps)))
         .long(t.get("endpoint-addresses"), |(_, it)| it.addresses.join(", "))
         .table(t.get("endpoint-facts-caption"), &rows(endpoints).collect::<Vec<_>>())
 }
@@ -107,32 +107,36 @@ fn interfaces(endpoints: &[EndpointFacts], t: &Texts) -> Block {
 /// have at most the version of a driver.
 fn cards(endpoints: &[EndpointFacts], t: &Texts) -> Vec<Block> {
     let says = |(_, it): &Row<'_>| {
-        it.pcie.is_some() || it.card.is_some() || !it.firmware_version.is_empty() || !it.bus.is_empty()
+        it.pcie.is_some()
+            || it.card.is_some()
+            || [&it.firmware_version, &it.bus].iter().any(|fact| fact.known().is_some())
     };
     let rows: Vec<Row<'_>> = rows(endpoints).filter(says).collect();
     if rows.is_empty() {
         return Vec::new();
     }
     let pcie = |link: &PcieLink| {
-        let values: [(&str, &dyn std::fmt::Display); 4] = [
-            ("width", &link.width),
-            ("speed", &link.speed),
-            ("most_width", &link.most_width),
-            ("most_speed", &link.most_speed),
-        ];
+        let [speed, most_width, most_speed] = [&link.speed, &link.most_width, &link.most_speed].map(|it| read(it, t));
+        let values: [(&str, &dyn std::fmt::Display); 4] =
+            [("width", &link.width), ("speed", &speed), ("most_width", &most_width), ("most_speed", &most_speed)];
         t.with("pcie-link", &values)
     };
     let table = named(t)
         .long(t.get("col-model"), |(_, it)| said(it.card.as_ref().map_or("", |card| &card.model)))
-        .words(t.get("endpoint-driver"), |(_, it)| it.driver.clone())
-        .words(t.get("col-driver-version"), |(_, it)| said(&it.driver_version))
-        .words(t.get("col-firmware"), |(_, it)| said(&it.firmware_version))
-        .words(t.get("col-bus"), |(_, it)| said(&it.bus))
+        .words(t.get("endpoint-driver"), |(_, it)| read(&it.driver, t))
+        .words(t.get("col-driver-version"), |(_, it)| read(&it.driver_version, t))
+        .words(t.get("col-firmware"), |(_, it)| read(&it.firmware_version, t))
+        .words(t.get("col-bus"), |(_, it)| read(&it.bus, t))
         .words(t.get("col-pcie"), |(_, it)| show::or_none(it.pcie.as_ref(), pcie))
         .table(t.get("cards-caption"), &rows);
     let cards = endpoints.iter().flat_map(|it| &it.interfaces).filter_map(|interface| interface.card.as_ref());
     let narrow: BTreeSet<String> = cards.filter_map(|card| narrow_bus(card, t.lang)).collect();
     [table].into_iter().chain(narrow.into_iter().map(|text| Block::Paragraph(Text::strong(text)))).collect()
+}
+
+/// A reading in a cell.
+fn read(reading: &Reading<String>, t: &Texts) -> String {
+    show::reading_or_none(reading, t, String::clone)
 }
 
 fn said(text: &str) -> Text {
@@ -169,7 +173,7 @@ fn seen((end, interface): &Row<'_>, run: &Run, words: &dyn Fn(&InterfaceFacts, &
 }
 
 /// Names of settings with their values.
-type Settings = BTreeMap<String, String>;
+type Settings = BTreeMap<String, Reading<String>>;
 
 /// Name of a machine or an endpoint, and its settings.
 type Named<'r> = (&'r str, &'r Settings);
@@ -184,7 +188,10 @@ fn settings(caption: String, all: &[Named<'_>], t: &Texts) -> Option<Block> {
     if !different.is_empty() {
         let names = Columns::new().words(t.get("col-item"), |key: &&String| (*key).clone());
         let columns = all.iter().fold(names, |columns, (name, settings)| {
-            columns.long(*name, move |key| said(settings.get(*key).map_or("", String::as_str)))
+            columns.long(*name, move |key| {
+                let value = settings.get(*key).unwrap_or(&Reading::Absent);
+                said(&show::reading(value, t, String::clone))
+            })
         });
         blocks.push(columns.table(t.with("settings-different", &[("what", &caption)]), &different));
     }
@@ -192,7 +199,7 @@ fn settings(caption: String, all: &[Named<'_>], t: &Texts) -> Option<Block> {
         let names = distinct(all.iter().map(|(name, _)| *name)).join(&t.get("list-comma"));
         let of_all = || t.with("settings-same", &[("what", &caption), ("names", &names)]);
         let caption = if all.len() > 1 { of_all() } else { caption.clone() };
-        let row = |key: &String| Some((key.clone(), first.get(key)?.as_str().into()));
+        let row = |key: &String| Some((key.clone(), show::reading(first.get(key)?, t, String::clone).into()));
         blocks.push(Block::facts(caption, same.into_iter().filter_map(row).collect()));
     }
     (!blocks.is_empty()).then_some(Block::Folded { summary: caption, blocks })

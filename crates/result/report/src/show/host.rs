@@ -2,6 +2,7 @@
 
 use model::Reading;
 
+use super::NO_FIGURE;
 use crate::texts::Texts;
 
 /// A reading: its value in words, nothing where it is absent, or why it cannot be read.
@@ -11,6 +12,11 @@ pub(crate) fn reading<T>(reading: &Reading<T>, t: &Texts, words: impl FnOnce(&T)
         Reading::Absent => String::new(),
         Reading::Unreadable { path, why } => t.with("unreadable", &[("path", path), ("why", why)]),
     }
+}
+
+/// The same, with a sign where it is absent.
+pub(crate) fn reading_or_none<T>(reading: &Reading<T>, t: &Texts, words: impl FnOnce(&T) -> String) -> String {
+    if matches!(reading, Reading::Absent) { NO_FIGURE.to_owned() } else { self::reading(reading, t, words) }
 }
 
 /// The name of a hypervisor, or that it has none.

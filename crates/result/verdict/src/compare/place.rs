@@ -1,6 +1,6 @@
 //! Differences between two runs beside their figures.
 
-use model::{Bed, Environment, Run, difference::differences};
+use model::{Bed, Environment, Reading, Run, difference::differences};
 
 /// In words, a line each: program, plan, bed, machines.
 pub(super) fn changed(reference: &Run, run: &Run) -> Vec<String> {
@@ -33,7 +33,7 @@ fn lasting(run: &Run) -> Environment {
     let mut before = run.before.clone();
     if run.bed.simulated {
         for interface in before.endpoints.iter_mut().flat_map(|end| &mut end.interfaces) {
-            interface.mac.clear();
+            interface.mac = Reading::Absent;
             interface.addresses.retain(|address| !address.starts_with("fe80:"));
         }
     }

@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use model::{Mtu, environment::InterfaceFacts, units::LEAST_IPV6_MTU};
+use model::{Mtu, Reading, environment::InterfaceFacts, units::LEAST_IPV6_MTU};
 
 use super::asked::Asked;
 use crate::{
@@ -28,14 +28,18 @@ impl Ground {
         let found = self.interface(name)?;
         self.check_member(found)?;
         end.addresses.iter().try_for_each(|(address, _)| self.check(*address, found))?;
-        let before = Before { mtu: Mtu(found.mtu), addresses: addresses(found).collect(), up: found.state != "down" };
+        let before = Before {
+            mtu: Mtu(found.mtu.clone().or_default()),
+            addresses: addresses(found).collect(),
+            up: found.state != "down",
+        };
         let mtu = mtu.unwrap_or(before.mtu);
         self.check_mtu(name, mtu, before.addresses.iter().chain(&end.addresses))?;
         let mut own = if end.addresses.is_empty() { before.addresses.clone() } else { end.addresses.clone() };
         own.sort_by_key(|(address, _)| address.is_ipv6());
         let interface = Interface {
             name: name.to_owned(),
-            driver: found.driver.clone(),
+            driver: found.driver.clone().or_default(),
             mtu,
             addresses: own,
             routes: end.routes.clone(),
@@ -51,10 +55,10 @@ impl Ground {
 
     /// Whether it is the same machine: it has identical interfaces.
     pub(super) fn is_same_machine(&self, other: &Self) -> bool {
-        let names = |ground: &Self| -> Vec<(String, String)> {
+        let names = |ground: &Self| -> Vec<(String, Reading<String>)> {
             ground.interfaces.iter().map(|interface| (interface.name.clone(), interface.mac.clone())).collect()
         };
-        names(self) == names(other) && self.interfaces.iter().any(|interface| !interface.mac.is_empty())
+        names(self) == names(other) && self.interfaces.iter().any(|interface| interface.mac.known().is_some())
     }
 
     /// The interface with this address.
@@ -105,7 +109,7 @@ impl Ground {
     /// A bridge or bond receives its members' packets; a VRF (by its driver) only routes for them.
     fn check_member(&self, interface: &InterfaceFacts) -> Result<(), HostsError> {
         let has_packets =
-            |master: &&String| !self.interfaces.iter().any(|it| it.name == **master && it.driver == "vrf");
+            |master: &&String| !self.interfaces.iter().any(|it| it.name == **master && it.driver == "vrf".into());
         match interface.master.as_ref().filter(has_packets) {
             None => Ok(()),
             Some(master) => {
@@ -171,7 +175,7 @@ mod tests {
         let interface = |name: &str, state: &str, addresses: &[&str]| InterfaceFacts {
             name: name.into(),
             state: state.into(),
-            mtu: 1500,
+            mtu: Reading::Known(1500),
             addresses: addresses.iter().map(ToString::to_string).collect(),
             ..InterfaceFacts::default()
         };

@@ -10,7 +10,7 @@ fn card(name: &str) -> NicFacts {
     NicFacts {
         name: name.into(),
         driver: "e1000e".into(),
-        bus: format!("0000:01:00.{}", name.len() % 8),
+        bus: format!("0000:01:00.{}", name.len() % 8).into(),
         mac: "02:00:00:00:00:01".into(),
         mtu: Mtu(1500),
         mtus: Some((46, 9216)),
@@ -85,7 +85,7 @@ fn nics_keep_their_mtu_and_cards_are_no_simulation() {
     assert!(!changes_of(&laid_out(&state, None, false)).iter().any(|change| change.contains(" MTU ")));
     let cards = bed(&state);
     assert!(!cards.simulated && cards.endpoints.iter().all(|end| end.mtu == Mtu(1500) && end.driver == "e1000e"));
-    let virtual_port = |name| NicFacts { bus: String::new(), driver: "veth".into(), ..card(name) };
+    let virtual_port = |name| NicFacts { bus: Reading::Absent, driver: "veth".into(), ..card(name) };
     let one_card = state_of(vec![card("eth1"), virtual_port("eth2")]);
     assert!(!bed(&one_card).simulated);
     let no_card = state_of(vec![virtual_port("eth1"), virtual_port("eth2")]);

@@ -31,6 +31,6 @@ pub(super) fn full(case: &Case<'_>) -> Option<LimitedBy> {
 
 /// Ports of one card are functions of one device: their addresses differ behind the dot alone.
 fn is_one_card(a: &InterfaceFacts, b: &InterfaceFacts) -> bool {
-    let device = |card: &InterfaceFacts| card.bus.split('.').next().map(str::to_owned);
-    !a.bus.is_empty() && device(a) == device(b)
+    let device = |card: &InterfaceFacts| card.bus.known()?.split('.').next().map(str::to_owned);
+    device(a).is_some() && device(a) == device(b)
 }

@@ -39,8 +39,9 @@ fn peers_mtu(case: &Case<'_>) -> Option<u32> {
     const VLAN_TAG: u32 = 4;
     let end = case.run.bed.endpoints.iter().find(|end| end.name == case.flow.to)?;
     let facts = case.run.before.endpoints.iter().find(|facts| facts.endpoint == end.name)?;
-    let interface = facts.interfaces.iter().find(|interface| interface.name == end.interface && interface.mtu > 0)?;
-    (case.spec.mtu.is_none()).then_some(interface.mtu.saturating_add(VLAN_TAG))
+    let interface = facts.interfaces.iter().find(|interface| interface.name == end.interface)?;
+    let mtu = interface.mtu.copied()?;
+    (case.spec.mtu.is_none()).then_some(mtu.saturating_add(VLAN_TAG))
 }
 
 /// The leg of a path probe that speaks of the same ends, IP version and MTU.

@@ -188,7 +188,7 @@ impl Story {
 
     /// The same over a link of this speed.
     pub(super) fn link(mut self, speed_mbps: u32) -> Self {
-        let interface = || InterfaceFacts { name: "eth0".into(), speed_mbps: Some(speed_mbps), ..Default::default() };
+        let interface = || InterfaceFacts { name: "eth0".into(), speed_mbps: speed_mbps.into(), ..Default::default() };
         let facts = |endpoint: &str| EndpointFacts {
             endpoint: endpoint.into(),
             interfaces: vec![interface()],
