@@ -126,7 +126,9 @@ fn of_cause(error: &(dyn std::error::Error + 'static)) -> Option<Known> {
 
 fn of_store(error: &StoreError) -> Known {
     let advice = match error {
-        StoreError::OtherName { .. } | StoreError::Unreadable { .. } => Advice::Given(None),
+        StoreError::OtherName { .. } | StoreError::Unreadable { .. } | StoreError::Impossible { .. } => {
+            Advice::Given(None)
+        }
         _ => Advice::InMessage,
     };
     (Category::Store, advice)

@@ -5,7 +5,11 @@ use std::net::IpAddr;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{network::IpVersion, units::Mtu};
+use crate::{
+    network::IpVersion,
+    plausible::{self, Checked},
+    units::Mtu,
+};
 
 /// A bed as it stood during the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -148,7 +152,17 @@ pub struct Endpoint {
     pub cpus_why: String,
 }
 
+/// Ends of a bed: many more than a layout makes.
+pub(crate) const ENDS: usize = 1 << 6;
+
 impl Bed {
+    /// Whether a stored bed is possible: its ends, their MTUs, and its texts.
+    pub fn check(&self) -> Checked {
+        plausible::parts(self)?;
+        plausible::entries("endpoints", self.endpoints.len(), ENDS)?;
+        plausible::each("endpoints", &self.endpoints, |end| plausible::packet("mtu", end.mtu.0))
+    }
+
     /// Whether all ends are on one machine: with the same cores and cards, and one clock.
     pub fn is_one_machine(&self) -> bool {
         self.endpoints.windows(2).all(|ends| ends[0].machine == ends[1].machine)

@@ -6,8 +6,10 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    bed::ENDS,
     card::{Card, PcieLink, Readings, Refused},
     difference::differences,
+    plausible::{self, Checked},
     reading::{OrEmpty, Reading},
 };
 
@@ -147,6 +149,14 @@ pub struct InterfaceFacts {
 }
 
 impl Environment {
+    /// Whether stored machines are possible: their number, and that of the endpoints, and all texts and lists. A device under test is
+    /// beside the ends.
+    pub fn check(&self) -> Checked {
+        plausible::parts(self)?;
+        plausible::entries("hosts", self.hosts.len(), ENDS + 1)?;
+        plausible::entries("endpoints", self.endpoints.len(), ENDS + 1)
+    }
+
     /// Differences between before and after, in words; empty when there are none. The reading times are not compared, and
     /// neither is what runs, what cards read, or what could not be read once.
     pub fn differences(&self, after: &Self) -> Vec<String> {

@@ -5,6 +5,11 @@
 
 use std::fmt;
 
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::json::{Json, value_of};
+
 /// Packets, messages or events of a trial: a thousand million a second for more than a week.
 const COUNT: u64 = 1 << 50;
 
@@ -79,7 +84,7 @@ pub(crate) fn bytes(field: &str, value: u64) -> Checked {
     whole(field, value, BYTES)
 }
 
-fn whole(field: &str, value: u64, most: u64) -> Checked {
+pub(crate) fn whole(field: &str, value: u64, most: u64) -> Checked {
     if value > most { refuse(field, format!("{value} is more than {most}")) } else { Ok(()) }
 }
 
@@ -157,6 +162,40 @@ pub(crate) fn text(field: &str, text: &str) -> Checked {
     entries(field, text.len(), TEXT)
 }
 
+/// All texts and lists of a value, whatever they are called.
+pub(crate) fn parts(value: &impl Json) -> Checked {
+    parts_of("", &value.to_value())
+}
+
+/// The same of a list.
+pub(crate) fn list<T: Serialize>(field: &str, list: &[T]) -> Checked {
+    parts_of(field, &value_of(&list))
+}
+
+fn parts_of(field: &str, value: &Value) -> Checked {
+    let part = |name: &dyn fmt::Display, number: bool| match (field.is_empty(), number) {
+        (true, _) => name.to_string(),
+        (false, true) => format!("{field} {name}"),
+        (false, false) => format!("{field}.{name}"),
+    };
+    match value {
+        Value::String(words) => text(field, words),
+        Value::Array(items) => {
+            entries(field, items.len(), ENTRIES)?;
+            let mut numbered = items.iter().enumerate();
+            numbered.try_for_each(|(index, item)| parts_of(&part(&(index + 1), true), item))
+        }
+        Value::Object(table) => {
+            entries(field, table.len(), ENTRIES)?;
+            table.iter().try_for_each(|(name, value)| {
+                text(field, name)?;
+                parts_of(&part(name, false), value)
+            })
+        }
+        _ => Ok(()),
+    }
+}
+
 pub(crate) fn entries(field: &str, length: usize, most: usize) -> Checked {
     if length > most { refuse(field, format!("its length {length} is more than {most}")) } else { Ok(()) }
 }
@@ -191,6 +230,16 @@ mod tests {
         let error = within_trial("rtt_ns", 22.0, 10.0).unwrap_err().to_string();
         assert_eq!(error, "rtt_ns cannot be: 22 s are more than the 10 s of the trial and its waits");
         assert!(within_trial("rtt_ns", f64::NAN, 10.0).is_err());
+    }
+
+    #[test]
+    fn each_text_and_list_of_a_value_is_bounded_by_its_place() {
+        let long = "x".repeat(TEXT + 1);
+        let check = |value: Value| parts_of("", &value).map_err(|error| error.field);
+        assert_eq!(check(serde_json::json!({ "a": [{ "b": "short", "c": null }, 1] })), Ok(()));
+        assert_eq!(check(serde_json::json!({ "a": [1, { "b": long }] })), Err("a 2.b".to_owned()));
+        assert_eq!(check(serde_json::json!({ "a": { "b": vec![0; ENTRIES + 1] } })), Err("a.b".to_owned()));
+        assert_eq!(check(serde_json::json!({ "a": { (long): 1 } })), Err("a".to_owned()));
     }
 
     #[test]

@@ -6,7 +6,15 @@ use derive_more::Display;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{bed::Bed, doubt::Doubt, environment::Environment, identity::Identity, plan::Plan, trial::Trial};
+use crate::{
+    bed::Bed,
+    doubt::Doubt,
+    environment::Environment,
+    identity::Identity,
+    plan::Plan,
+    plausible::{self, Checked, Within},
+    trial::Trial,
+};
 
 /// Names a run: its start in UTC and four random hex digits, like `20261121-101500-3fa9`.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema, Display)]
@@ -80,6 +88,23 @@ pub struct Resumption {
 }
 
 impl Run {
+    /// Whether all is possible that a store says beside trials and self-tests, which `stats::check` reads.
+    pub fn check(&self) -> Checked {
+        let texts = [("started", &self.started), ("wireproof", &self.wireproof)];
+        texts.into_iter().try_for_each(|(field, words)| plausible::text(field, words))?;
+        plausible::list("command", &self.command)?;
+        plausible::list("doubts", &self.doubts)?;
+        self.plan.check_stored().within("plan")?;
+        self.bed.check().within("bed")?;
+        self.before.check().within("before")?;
+        self.after.as_ref().map_or(Ok(()), Environment::check).within("after")?;
+        plausible::entries("resumed", self.resumed.len(), plausible::ENTRIES)?;
+        plausible::each("resumed", &self.resumed, |resumed| resumed.before.check().within("before"))?;
+        // Photos are as long as photos are.
+        let words = self.identity.clone().map(|identity| Identity { photos: Vec::new(), ..identity });
+        words.as_ref().map_or(Ok(()), plausible::parts).within("identity")
+    }
+
     /// Changes on the machines while it was measured, in words: since it began, or since it was gone on with. Empty
     /// where nothing did, or where it is not known.
     pub fn changes(&self) -> Vec<String> {

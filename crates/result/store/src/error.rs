@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::RunId;
+use model::{RunId, plausible::Implausible};
 use rusqlite::ErrorCode;
 
 /// A failure of a store: the attempt, the reason, and the remedy.
@@ -154,6 +154,19 @@ pub enum StoreError {
         run: RunId,
         /// Fault of its text.
         source: serde_json::Error,
+    },
+    /// A run with a plan, a bed or machines that cannot be.
+    #[error(
+        "the run \"{run}\" in {path} is not used: {source}; it was changed by hand or by another version, other runs are not \
+         touched by this"
+    )]
+    Impossible {
+        /// The store.
+        path: PathBuf,
+        /// The run.
+        run: RunId,
+        /// Fault of its values.
+        source: Implausible,
     },
     /// Anything else that SQLite says.
     #[error("cannot {tried} in {path}: {source}; if that disk is not in order, name another place with --store PATH")]

@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use model::{Doubt, Json, Run, RunId, Trial};
+use model::{Doubt, Json, Run, RunId, Trial, plausible::Implausible};
 use run::Archive;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use serde::Serialize;
@@ -30,6 +30,9 @@ pub use hold::Hold;
 
 /// How long to wait for another wireproof that is writing. One write takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
+
+/// Bytes of a run without its trials: many times those of photos and self-tests.
+const LONGEST_BODY: u32 = 1 << 26;
 
 /// An open store.
 #[derive(Debug)]
@@ -111,14 +114,19 @@ impl Store {
     /// The run with this name, or the only one whose name begins with it. A run without an end is partial.
     pub fn load(&self, id: &RunId) -> Result<Run, StoreError> {
         let id = self.whole_id(id)?;
-        let query = "SELECT body FROM run WHERE id = ?1";
-        let body: String =
-            self.connection.query_row(query, [&id.0], |row| row.get(0)).map_err(|e| self.error("read the run", e))?;
+        let query = "SELECT CASE WHEN octet_length(body) <= ?2 THEN body END FROM run WHERE id = ?1";
+        let body: Option<String> = self
+            .connection
+            .query_row(query, params![id.0, LONGEST_BODY], |row| row.get(0))
+            .map_err(|e| self.error("read the run", e))?;
+        let impossible = |source| StoreError::Impossible { path: self.path.clone(), run: id.clone(), source };
+        let body = body.ok_or_else(|| impossible(too_long()))?;
         let unreadable = |source| StoreError::Unreadable { path: self.path.clone(), run: id.clone(), source };
         let mut run = Run::from_json(&body).map_err(unreadable)?;
         if run.id != id || !id.is_well_formed() {
             return Err(StoreError::OtherName { path: self.path.clone(), row: id.0, body: run.id.0 });
         }
+        run.check().map_err(impossible)?;
         run.partial = is_partial(&run);
         if run.finished.is_none() {
             // Its program was killed before it could say so itself.
@@ -282,6 +290,10 @@ fn create(path: &Path, new: &Path) -> Result<(), StoreError> {
         Err(_) => fs::rename(new, path).map_err(failed),
         Ok(()) => Ok(()),
     }
+}
+
+fn too_long() -> Implausible {
+    Implausible { field: "its text".to_owned(), why: format!("it has more than {LONGEST_BODY} bytes") }
 }
 
 /// A trial as it is stored.

@@ -233,6 +233,40 @@ fn a_run_that_calls_itself_otherwise_than_its_row_is_refused() {
     assert!(matches!(store.last().unwrap_err(), StoreError::OtherName { .. }), "also where both say so");
 }
 
+#[test]
+fn a_run_whose_plan_bed_or_machines_cannot_be_is_refused_and_other_runs_are_read() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    begin(&mut store, "other", 1);
+    let change = |sql: &str| rusqlite::Connection::open(&path).unwrap().execute_batch(sql).unwrap();
+    let long = "printf('%.*c', 100000, 'x')";
+    let host = "{\"hostname\":\"\",\"architecture\":\"\",\"mitigations\":{},\"sysctls\":{},\"wireproof\":\"\"}";
+    let hosts = format!("json('[{}]')", vec![host; 1001].join(","));
+    for (place, value, why) in [
+        ("$.plan.repeats", "4294967295".to_owned(), "plan.repeats cannot be: 4294967295 is more than"),
+        ("$.plan.name", long.to_owned(), "plan.name cannot be: its length 100000"),
+        ("$.bed.endpoints[0].cpus_why", long.to_owned(), "bed.endpoints 1.cpus_why cannot be: its length 100000"),
+        ("$.bed.endpoints[1].mtu", "4294967295".to_owned(), "bed.endpoints 2.mtu cannot be: 4294967295 is more than"),
+        ("$.before.hosts", hosts, "before.hosts cannot be: its length 1001"),
+        ("$.before.read_at", long.to_owned(), "before.read_at cannot be: its length 100000"),
+        ("$.command[0]", long.to_owned(), "command 1 cannot be: its length 100000"),
+        ("$.wireproof", long.to_owned(), "wireproof cannot be: its length 100000"),
+    ] {
+        let run = begin(&mut store, &format!("r{}", place.len()), 1);
+        change(&format!("UPDATE run SET body = json_set(body, '{place}', {value}) WHERE id = '{}'", run.id));
+        let error = store.load(&run.id).unwrap_err();
+        assert!(matches!(error, StoreError::Impossible { .. }), "{place}: {error}");
+        let said = error.to_string();
+        assert!(said.contains(&format!("the run \"{}\" in ", run.id)) && said.contains(why), "{said}");
+        change(&format!("DELETE FROM trial WHERE run = '{0}'; DELETE FROM run WHERE id = '{0}'", run.id));
+    }
+    assert_eq!(store.load(&RunId("other".into())).unwrap().trials.len(), 1);
+    let long = begin(&mut store, "long", 0);
+    change("UPDATE run SET body = json_set(body, '$.wireproof', printf('%.*c', 70000000, 'x')) WHERE id = 'long'");
+    let said = store.load(&long.id).unwrap_err().to_string();
+    assert!(said.contains("its text cannot be: it has more than 67108864 bytes"), "{said}");
+}
+
 /// Reads the only run, of whose trials this one is left out for this reason.
 fn is_left_out(store: &Store, number: u32, why: &str) {
     let read = store.last().expect("the run is read");

@@ -5,7 +5,10 @@ use std::num::NonZeroU16;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Item, LONGEST, NO_RATE, at_most, check_stacks, each_mtu, kernel};
+use super::{
+    Item, LONGEST, NO_RATE, at_most, check_stacks, each_mtu, kernel,
+    stored::{Extent, mtus},
+};
 use crate::{
     frame_size::PayloadSize,
     probe::{Batch, Direction, GoodputSpec, IpVersion, ProbeSpec, Protocol, ReceiveWay, SendWay, Stack},
@@ -101,6 +104,10 @@ impl Item for GoodputItem {
     fn specs(&self) -> Vec<ProbeSpec> {
         let stacks = |mtu| self.stacks.iter().map(move |stack| self.spec(*stack, mtu).into());
         each_mtu(&self.mtus).flat_map(stacks).collect()
+    }
+
+    fn extent(&self) -> Extent {
+        Extent::of(&[mtus(&self.mtus), self.stacks.len()], &[self.duration, self.warmup])
     }
 }
 

@@ -5,9 +5,10 @@ use std::num::NonZeroU64;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Item, LONGEST, MOST_ROUND_TRIPS, NO_RATE, at_most, check_stacks, kernel};
+use super::{Item, LONGEST, MOST_ROUND_TRIPS, NO_RATE, at_most, check_stacks, kernel, stored::Extent};
 use crate::{
     frame_size::FrameSize,
+    plausible::{self, Checked},
     probe::{Amount, Direction, FASTEST, IpVersion, LatencySpec, MOST_OUT, ProbeSpec, Protocol, Stack, WaitMode},
     units::{Nanos, PacketRate},
 };
@@ -119,6 +120,15 @@ impl Item for LatencyItem {
         let size = |stack: Stack, size: FrameSize| loads().map(move |load| spec(stack, size, load));
         let sizes = |stack: &Stack| self.frame_sizes.iter().flat_map(|it| size(*stack, *it)).collect::<Vec<_>>();
         self.stacks.iter().flat_map(sizes).map(ProbeSpec::from).collect()
+    }
+
+    fn extent(&self) -> Extent {
+        let lengths = [self.stacks.len(), self.frame_sizes.len(), self.tcp_load.len().saturating_add(1)];
+        Extent::of(&lengths, &[self.duration.unwrap_or_default(), self.timeout])
+    }
+
+    fn check_stored(&self) -> Checked {
+        plausible::counts(&[("count", self.count.map_or(0, NonZeroU64::get)), ("warmup", self.warmup)])
     }
 }
 

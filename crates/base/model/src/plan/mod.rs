@@ -6,6 +6,7 @@ mod limit;
 mod packets;
 mod path;
 mod set;
+mod stored;
 mod transactions;
 
 use std::{num::NonZeroU32, ops::Range};
@@ -20,10 +21,11 @@ pub use packets::{Ladder, LadderError, PacketsItem};
 pub use path::PathItem;
 pub use transactions::{TransactionKind, TransactionsItem};
 
-use self::set::apply_sets;
+use self::{set::apply_sets, stored::Extent};
 use crate::{
     bed::Endpoint,
     choice::choice,
+    plausible::Checked,
     probe::{LONGEST, PathSpec, ProbeSpec, Protocol, Stack},
     search::PlannedSearch,
     toml_text::{from_toml, to_toml},
@@ -314,6 +316,14 @@ trait Item {
     /// In which order they are measured.
     fn method(&self) -> Method {
         Method::List
+    }
+
+    /// Its size, known before its probes are listed.
+    fn extent(&self) -> Extent;
+
+    /// Whether its numbers are possible, in a plan of a store.
+    fn check_stored(&self) -> Checked {
+        Ok(())
     }
 }
 

@@ -6,10 +6,14 @@ use derive_more::Display;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Item, LONGEST, Method, Plan};
+use super::{
+    Item, LONGEST, Method, Plan,
+    stored::{Extent, mtus},
+};
 use crate::{
     alike::distinct,
     frame_size::{FrameSize, MIN_FRAME},
+    plausible::{self, Checked},
     probe::{Direction, Engine, IpVersion, PacketsSpec, ProbeSpec},
     search::{Goal, PlannedSearch, SearchMethod, check_goals, least_load},
     stream::{LARGEST_FRAME, Load, MOST_STREAMS, Rate, Sizes, Stream, WordsError, words::as_words},
@@ -99,6 +103,18 @@ impl Item for PacketsItem {
         let together = self.streams();
         let each = |mtu| together.iter().map(move |streams| self.spec(mtu, streams.clone()).into());
         super::each_mtu(&self.mtus).flat_map(each).collect()
+    }
+
+    fn extent(&self) -> Extent {
+        let loads = self.rate.as_ref().map_or(1, |ladder| ladder.loads().len());
+        let sizes = self.frame_sizes.len() + usize::from(self.sizes.is_some());
+        let each = if self.stream.is_empty() { sizes.saturating_mul(loads) } else { 1 };
+        Extent::of(&[mtus(&self.mtus), each], &[self.duration])
+    }
+
+    fn check_stored(&self) -> Checked {
+        // A search goes by the arithmetic of its goals: impossible ones lead nowhere.
+        self.check_search().or_else(|why| plausible::refuse("search", why))
     }
 
     fn method(&self) -> Method {

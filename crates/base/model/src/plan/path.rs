@@ -3,8 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Item, PATH_TIMEOUT, each_mtu};
+use super::{
+    Item, PATH_TIMEOUT, each_mtu,
+    stored::{Extent, mtus},
+};
 use crate::{
+    plausible::{self, Checked},
     probe::{IpVersion, PathSpec, ProbeSpec},
     units::{Mtu, Nanos},
 };
@@ -48,5 +52,13 @@ impl Item for PathItem {
     fn specs(&self) -> Vec<ProbeSpec> {
         let spec = |mtu| PathSpec { ip: self.ip, mtu, timeout: self.timeout, hops: self.hops.unwrap_or(0) };
         each_mtu(&self.mtus).map(|mtu| spec(mtu).into()).collect()
+    }
+
+    fn extent(&self) -> Extent {
+        Extent::of(&[mtus(&self.mtus)], &[self.timeout])
+    }
+
+    fn check_stored(&self) -> Checked {
+        self.hops.map_or(Ok(()), |hops| plausible::number("hops", hops))
     }
 }

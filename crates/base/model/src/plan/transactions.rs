@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::Item;
+use super::{Item, stored::Extent};
 use crate::{
     choice::choice,
     frame_size::PayloadSize,
@@ -111,6 +111,10 @@ impl Item for TransactionsItem {
 
     fn specs(&self) -> Vec<ProbeSpec> {
         self.each().map(ProbeSpec::from).collect()
+    }
+
+    fn extent(&self) -> Extent {
+        Extent::of(&[self.connections.len()], &[self.duration, self.warmup, self.timeout])
     }
 }
 
