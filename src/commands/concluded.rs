@@ -9,7 +9,7 @@ use crate::references::References;
 /// A run, and what is concluded from it; the error says why it cannot be read.
 pub(super) type Concluded = (RunSummary, Result<ReadEntry, StoreError>);
 
-/// All runs, the latest first.
+/// All runs, the one that was begun last first.
 pub(super) fn all(store: &mut Store, references: &References) -> Result<Vec<Concluded>, StoreError> {
     let judge = judge(references);
     let mut kept = store.conclusions(&judge);

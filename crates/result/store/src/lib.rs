@@ -92,11 +92,11 @@ impl Store {
         if changed == 0 { Err(self.no_such_run(&run.id)) } else { Ok(()) }
     }
 
-    /// All runs, the latest first.
+    /// All runs, the one that was begun last first, whatever the clock showed then.
     pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
         let query = "SELECT id, started, finished, plan, bed, partial, \
                      (SELECT count(*) FROM trial WHERE trial.run = run.id) \
-                     FROM run ORDER BY started DESC, rowid DESC";
+                     FROM run ORDER BY rowid DESC";
         let summary = |row: &rusqlite::Row<'_>| {
             Ok(RunSummary {
                 id: RunId(row.get(0)?),

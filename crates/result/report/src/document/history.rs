@@ -15,7 +15,7 @@ document! {
     RunsDocument of (runs: Vec<HistoryEntry>) {
         /// Name and version of this shape.
         schema: RunsSchemaName = RunsSchemaName::V1,
-        /// Each run, the latest first.
+        /// Each run, the one that was begun last first.
         runs: Vec<HistoryEntry> = runs,
     }
 }
