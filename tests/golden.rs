@@ -1,7 +1,7 @@
 //! Stores of earlier days and what the program says of them: each document byte for byte.
 //!
 //! A folder of `tests/golden` has a store `runs.db.gz`, as its `make_store.py` once made it: `everything` has runs of every probe, bed, doubt
-//! and failure of its day, `transactions` those of that probe. A file of its `said` has what the program says of one run: its summary, the
+//! and failure of its day, `transactions` those of that probe, `doubts` doubts and places that came later. A file of its `said` has what the program says of one run: its summary, the
 //! report as Markdown, CSV and JSON, and of longer forms a digest of each part; those of [`WHOLE`] runs are there whole. The program alone is
 //! asked, so that this test outlives how it is built.
 //!
@@ -10,7 +10,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     env, fs,
     path::{Path, PathBuf},
     process::{Command, Stdio},
@@ -28,6 +28,8 @@ const WHOLE: [&str; 3] = ["every-doubt", "identified", "served"];
 const EVERYTHING: &str = "everything";
 
 const TRANSACTIONS: &str = "transactions";
+
+const DOUBTS: &str = "doubts";
 
 const LANGUAGES: [&str; 2] = ["en", "ja"];
 
@@ -292,6 +294,70 @@ fn runs_of_an_earlier_day_are_reported_as_they_were() {
 #[test]
 fn runs_of_transactions_are_reported_as_they_were() {
     all_runs(TRANSACTIONS);
+}
+
+#[test]
+fn newer_doubts_and_places_are_reported_as_they_were() {
+    all_runs(DOUBTS);
+}
+
+/// Variants of a type, by the schema of the document of a run.
+fn variants(schema: &Value, of: &str) -> BTreeSet<String> {
+    let alternatives = schema["$defs"][of]["oneOf"].as_array().unwrap_or_else(|| panic!("{of}: {schema}"));
+    let tags = |alternative: &Value| -> Vec<Value> {
+        let tagged = alternative["properties"].as_object().into_iter().flatten().map(|(_, field)| &field["const"]);
+        let listed = alternative["enum"].as_array().into_iter().flatten();
+        [&alternative["const"]].into_iter().chain(tagged).chain(listed).cloned().collect()
+    };
+    let tags = alternatives.iter().flat_map(tags);
+    tags.filter_map(|tag| Some(tag.as_str()?.to_owned())).collect()
+}
+
+/// Variant of a place that a document names by its word, like `receiver's socket`.
+fn variant(word: &str) -> String {
+    word.to_lowercase().replace("'s", "").replace("number of ", "").replace(' ', "-")
+}
+
+/// Each table of a document, with the name that it or its list has.
+fn tables(name: &str, value: &Value, visit: &mut impl FnMut(&str, &serde_json::Map<String, Value>)) {
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| tables(name, item, visit)),
+        Value::Object(table) => {
+            visit(name, table);
+            table.iter().for_each(|(name, value)| tables(name, value, visit));
+        }
+        _ => {}
+    }
+}
+
+/// Something new gets a run in a store of its own, so that no document of it changes unseen.
+#[test]
+fn every_doubt_place_and_failure_stands_in_a_store() {
+    let mut found: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
+    let mut schema = Value::Null;
+    for store in [EVERYTHING, TRANSACTIONS, DOUBTS] {
+        let desk = Desk::new(store, "variants");
+        schema = desk.json(&["schema", "run"]);
+        for (name, id) in desk.runs() {
+            let out = desk.folder.join("out").join(&name);
+            let said = desk.run(&["report", &id, "--format", "json", "--out", out.to_str().unwrap()]);
+            let text =
+                fs::read_to_string(out.join("report.json")).unwrap_or_else(|error| panic!("{name}: {error}: {said}"));
+            tables("", &serde_json::from_str(&text).unwrap(), &mut |list, table| {
+                let (of, tag) = match list {
+                    "doubts" => ("DoubtEntry", "kind"),
+                    "failed" => ("FailureKind", "kind"),
+                    _ => ("Place", "place"),
+                };
+                found.entry(of).or_default().extend(table.get(tag).and_then(Value::as_str).map(variant));
+            });
+        }
+        let _ = fs::remove_dir_all(&desk.folder);
+    }
+    for (of, found) in found {
+        let missing: Vec<String> = variants(&schema, of).difference(&found).cloned().collect();
+        assert!(missing.is_empty(), "no golden run has these of {of}: {missing:?}");
+    }
 }
 
 #[test]
