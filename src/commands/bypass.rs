@@ -45,11 +45,12 @@ pub(super) fn bypass(options: &BypassOptions, common: &Common) -> anyhow::Result
     Ok(Exit::Program(status))
 }
 
-/// A program that cannot be run ends as a shell would end.
+/// A program that cannot be run ends as a shell would end, and an interface that cannot be meant as wrong words.
 fn failed(error: BypassError) -> anyhow::Result<Exit> {
     let status = error.status();
+    let are_words_wrong = matches!(error, BypassError::Interface(_));
     let exit = explain(&error.into());
-    Ok(status.map_or(exit, Exit::Program))
+    Ok(if are_words_wrong { Exit::Words } else { status.map_or(exit, Exit::Program) })
 }
 
 /// Messages while the program runs; none in normal operation.

@@ -208,8 +208,8 @@ fn a_daemon_keeps_its_launcher() {
 fn interfaces_that_cannot_be_meant_are_refused() {
     with_lab(|lab| {
         let refused = |words: &[&str], says: &str, status: i32| lab.bypass("a", words).fails(status, &[says]);
-        refused(&["--dev", "none0", "--", "true"], "there is no interface none0 in this network namespace", 1);
-        refused(&["--dev", "lo", "--", "true"], "lo is the loopback interface", 1);
+        refused(&["--dev", "none0", "--", "true"], "there is no interface none0 in this network namespace", 2);
+        refused(&["--dev", "lo", "--", "true"], "lo is the loopback interface", 2);
         refused(&["--spin", "--sleep", "--", "true"], "cannot be used with", 2);
         refused(&["--dev", "lab-a"], "required", 2);
         refused(&["--dev", "", "--", "true"], "a value is required", 2);

@@ -161,7 +161,7 @@ fn people_are_told_in_japanese_where_they_ask_for_it_and_programs_in_english() {
             account["refused"][0]["why"].as_str().unwrap().starts_with("the queues are held by python3"),
             "{account:#}"
         );
-        lab.bypass("a", &["--lang", "ja", "--dev", "none0", "--", "true"]).fails(1, &["there is no interface none0"]);
+        lab.bypass("a", &["--lang", "ja", "--dev", "none0", "--", "true"]).fails(2, &["there is no interface none0"]);
         assert_eq!(lab.exec("a", &["ip", "link", "set", "lab-a", "down"]).status, 0);
         lab.bypass("a", &["--lang", "ja", "--", "true"]).fails(
             0,

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 pub use account::{
-    Account, Beyond, Claim, Counted, Fate, Flatness, Health, KernelCounted, Link, NotHandedOver, Outside, Passed,
-    Program, Queue, Record, Refusal, Steering,
+    Account, Agreement, Beyond, Claim, Counted, Fate, Flatness, Health, KernelCounted, Link, NotHandedOver, Outside,
+    Passed, Program, Queue, Record, Refusal, Steering, Witnessed,
 };
 pub use reason::Reason;
 

@@ -21,12 +21,12 @@ use grant::{Attachment, Grant, Launcher, NoGrant, claim, launch::Event};
 use kernel::{link, namespace, sysctl};
 use model::{
     LinkEnd, Mtu,
-    bypass::{Claim, Health, Hindrance, Reason},
+    bypass::{Agreement, Claim, Health, Hindrance, Reason, Witnessed},
 };
 use rustix::process::{Resource, Rlimit, setrlimit};
-use stack::Incoming;
+use stack::{Incoming, SocketId};
 use wireproof_adoption::{
-    begin,
+    before_exec, begin,
     data::receive,
     descriptors::{closing, live},
     inside::inside,
@@ -52,6 +52,9 @@ fn main() {
         Ok("patient program with TCP") => patient_program(true),
         Ok("forking program") => forking_program(0),
         Ok("forking program with datagrams") => forking_program(4),
+        Ok("program that becomes another") => replaced_program(),
+        Ok("wiping program") => changing_program(&name(), wipe),
+        Ok("boasting program") => changing_program(&name(), boast),
         Ok("complaining program") => complaining_program(&name()),
         Ok("first process") => first_process(),
         Ok("launcher") => launcher(),
@@ -63,6 +66,7 @@ fn main() {
 fn tell_all() {
     one_program_after_the_other_has_the_grant();
     a_program_that_becomes_another_gives_it_back();
+    records_that_a_program_changes_do_not_change_the_count_of_xdp();
     whoever_is_killed_leaves_nothing_behind();
     what_becomes_of_interfaces_is_told();
     an_interface_that_cannot_be_had_is_named();
@@ -72,16 +76,17 @@ fn tell_all() {
     records_are_taken_whatever_a_program_says();
     the_first_process_of_a_namespace_accepts_its_children();
     // These wait most of their time.
-    let slow: [fn(); 6] = [
+    let slow: [fn(); 7] = [
         a_launcher_that_is_stopped_costs_a_program_five_seconds_in_all,
         the_first_socket_that_asks_a_stopped_launcher_may_be_one_of_tcp,
         a_program_that_ended_before_it_was_answered_is_told_of,
         a_program_that_is_stopped_with_its_launcher_has_its_answer,
         a_child_that_asks_a_stopped_launcher_goes_on_through_the_kernel,
         datagrams_that_wait_at_a_fork_beside_a_stopped_launcher_are_counted,
+        datagrams_that_wait_as_a_program_becomes_another_beside_a_stopped_launcher_are_counted,
     ];
     std::thread::scope(|scope| slow.into_iter().for_each(|tell| _ = scope.spawn(tell)));
-    println!("16 stories passed");
+    println!("18 stories passed");
 }
 
 /// Claims the grant, takes one flow, and reports its datagrams until its input ends.
@@ -154,8 +159,8 @@ fn patient_program(has_tcp: bool) {
     next_line();
 }
 
-/// Forks while so many datagrams wait, receives one of them, and closes the socket, which its child has until the next line.
-fn forking_program(waiting: u64) {
+/// A bypassed socket for which so many datagrams wait.
+fn socket_with_waiting(waiting: u64) -> (UdpSocket, SocketId) {
     begin();
     let socket = UdpSocket::bind(address(B, 7000)).expect("an address of ours");
     let id = live(socket.as_raw_fd()).expect("the grant is free");
@@ -166,6 +171,57 @@ fn forking_program(waiting: u64) {
         assert!(begun.elapsed() < PATIENCE, "they do not come");
         with_bypass(|bypass| bypass.stack.pump());
     }
+    (socket, id)
+}
+
+/// Executes another program while datagrams wait.
+fn replaced_program() {
+    let (_socket, _) = socket_with_waiting(4);
+    let begun = Instant::now();
+    before_exec();
+    println!("replaced {}", begun.elapsed().as_secs());
+    panic!("{}", Command::new("cat").env_remove(PART).exec());
+}
+
+/// Receives three datagrams, changes its records, and ends.
+fn changing_program(name: &str, change: impl FnOnce(&Grant)) {
+    let mut grant = claim(name).expect("it is free");
+    let local = address(B, 7000);
+    let _taken = grant.flows.insert(&Flow { local, peer: None }).expect("an empty table has room");
+    let slot = grant.control.slot(grant.control.add(7, 7));
+    slot.set_fate(Ok(()));
+    println!("claimed");
+    let mut came = 0;
+    while came < 3 {
+        let receiver = grant.interfaces[0].queues[0].receiver.as_mut().expect("both ways");
+        receiver.receive(1, |packet| {
+            slot.past.received(5);
+            came += 1;
+            grant.frames.push(packet.frame);
+        });
+        receiver.refill(&mut grant.frames);
+    }
+    change(&grant);
+}
+
+/// Writes zeros over the page that it shares with the launcher.
+fn wipe(_grant: &Grant) {
+    let maps = fs::read_to_string("/proc/self/maps").expect("readable");
+    let line = maps.lines().find(|line| line.contains("wireproof-control")).expect("it is mapped");
+    let (begin, end) = line.split_once(' ').and_then(|(ends, _)| ends.split_once('-')).expect("two addresses");
+    let [begin, end] = [begin, end].map(|text| usize::from_str_radix(text, 16).expect("hexadecimal"));
+    // SAFETY: memory that is shared with another process, of which any bytes are valid.
+    unsafe { std::ptr::write_bytes(begin as *mut u8, 0, end - begin) };
+}
+
+/// Counts four datagrams that did not come.
+fn boast(grant: &Grant) {
+    (0..4).for_each(|_| grant.control.slot(grant.control.add(7, 7)).past.received(5));
+}
+
+/// Forks while so many datagrams wait, receives one of them, and closes the socket, which its child has until the next line.
+fn forking_program(waiting: u64) {
+    let (socket, id) = socket_with_waiting(waiting);
     let begun = Instant::now();
     // SAFETY: this process has one thread.
     if unsafe { libc::fork() } == 0 {
@@ -448,6 +504,7 @@ fn one_program_after_the_other_has_the_grant() {
         let [record] = &claim.sockets[..] else { panic!("{claim:?}") };
         assert_eq!((record.process, record.fate, record.local), (pid, Ok(()), Some(address(B, 7000))));
         assert_eq!((record.past.received, record.past.received_bytes, claim.queues.len()), (1, 5, 1));
+        assert_eq!((claim.witnessed.redirected, claim.agreement()), (1, Agreement::Agree));
     }
     assert!(!launcher.is_held());
     // Flows of an ended program are gone too.
@@ -585,6 +642,37 @@ fn a_program_that_becomes_another_gives_it_back() {
     first.end();
     next.end();
     ended(&heard);
+    launcher.end().expect("readable");
+}
+
+fn datagrams_that_wait_as_a_program_becomes_another_beside_a_stopped_launcher_are_counted() {
+    let wire = Wire::up("becomes");
+    let (mut launcher, _) = wire.launching("program that becomes another");
+    (0..4).for_each(|_| wire.send("hello"));
+    launcher.stop();
+    launcher.go_on();
+    took_five_seconds(&launcher.line(), "replaced ");
+    launcher.resume();
+    assert_eq!(launcher.line(), "ended: 0 received, 4 dropped");
+    launcher.end();
+}
+
+fn records_that_a_program_changes_do_not_change_the_count_of_xdp() {
+    let wire = Wire::up("changes");
+    let (launcher, heard) = wire.launch();
+    let changed = |part: &str| {
+        let mut program = wire.start(part, launcher.name());
+        assert_eq!(program.line(), "claimed");
+        (0..3).for_each(|_| wire.send("hello"));
+        program.end();
+        let claim = ended(&heard);
+        assert_eq!(claim.witnessed, Witnessed { redirected: 3, handed_back: 0 });
+        claim
+    };
+    let wiped = changed("wiping program");
+    assert_eq!((wiped.sockets.len(), wiped.agreement()), (0, Agreement::Missing { packets: 3 }));
+    let boasted = changed("boasting program");
+    assert_eq!((boasted.sockets.len(), boasted.agreement()), (1, Agreement::TooMany { packets: 4 }));
     launcher.end().expect("readable");
 }
 

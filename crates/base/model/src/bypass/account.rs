@@ -55,8 +55,11 @@ impl Account {
         {
             return Flatness::Unknown;
         }
-        let past = self.sum(|claim| claim.beyond.past, |socket| socket.past);
-        let through = self.sum(|claim| claim.beyond.through, |socket| socket.through);
+        // Records that say more than XDP redirected excuse nothing.
+        let are_changed = self.claims.iter().any(|claim| matches!(claim.agreement(), Agreement::TooMany { .. }));
+        let trusted = |counted: Counted| if are_changed { Counted::default() } else { counted };
+        let past = trusted(self.sum(|claim| claim.beyond.past, |socket| socket.past));
+        let through = trusted(self.sum(|claim| claim.beyond.through, |socket| socket.through));
         let is_within = |known: Counted| {
             self.kernel.received <= known.received.saturating_add(past.received / 100)
                 && self.kernel.sent <= known.sent.saturating_add(past.sent / 100)
@@ -142,7 +145,7 @@ pub struct Record {
     pub past: Counted,
     /// Datagrams through it.
     pub through: Counted,
-    /// Received past the kernel and dropped at a full queue.
+    /// Received past the kernel and dropped: at a full queue, or as it went back to the kernel.
     pub dropped: u64,
 }
 
@@ -233,6 +236,51 @@ pub struct Claim {
     pub refused: u64,
     /// The AF_XDP sockets that it had.
     pub queues: Vec<Queue>,
+    /// Counts of XDP and of the launcher.
+    pub witnessed: Witnessed,
+}
+
+/// Packets of a program as XDP and the launcher counted them. The program cannot write these counts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct Witnessed {
+    /// Packets that XDP redirected to its queues.
+    pub redirected: u64,
+    /// Datagrams that waited at a fork, at `exec` or before stdio, and were put into the kernel's queue.
+    pub handed_back: u64,
+}
+
+/// Comparison of a program's own records with the packets that XDP redirected to it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Agreement {
+    /// Each packet is in a record.
+    Agree,
+    /// Packets are in no record: they waited when a socket or the program ended, or the records were changed.
+    Missing {
+        /// Their number.
+        packets: u64,
+    },
+    /// The records say more than XDP redirected: they were changed.
+    TooMany {
+        /// Difference.
+        packets: u64,
+    },
+}
+
+impl Claim {
+    /// Compares its records with XDP's count.
+    pub fn agreement(&self) -> Agreement {
+        let recorded = self.sockets.iter().map(|socket| socket.past.received.saturating_add(socket.dropped));
+        let beyond = [self.beyond.past.received, self.beyond.dropped, self.refused];
+        // A packet without a frame is among those that the kernel dropped.
+        let lost = self.queues.iter().map(|queue| queue.lost.ring_full.saturating_add(queue.lost.dropped));
+        let known = recorded.chain(beyond).chain(lost).fold(self.witnessed.handed_back, u64::saturating_add);
+        match self.witnessed.redirected.abs_diff(known) {
+            0 => Agreement::Agree,
+            packets if known < self.witnessed.redirected => Agreement::Missing { packets },
+            packets => Agreement::TooMany { packets },
+        }
+    }
 }
 
 /// Sockets of a program that have no records of their own, together.
@@ -244,6 +292,8 @@ pub struct Beyond {
     pub past: Counted,
     /// Datagrams through it.
     pub through: Counted,
+    /// Received past the kernel and dropped.
+    pub dropped: u64,
 }
 
 /// Sockets of a process, from when it had no grant.
