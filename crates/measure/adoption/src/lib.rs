@@ -31,4 +31,4 @@ mod start;
 pub mod table;
 
 pub use bypass::Bypass;
-pub use start::begin;
+pub use start::{before_exec, begin};

@@ -33,6 +33,13 @@ extern "C" fn before_fork() {
     }
 }
 
+/// Call it before this process executes another program, which may have the sockets still. A child of `vfork` leaves them alone.
+pub fn before_exec() {
+    if bypass::get().is_some() && process::is_own() {
+        with_bypass(|bypass| bypass.stack.before_exec());
+    }
+}
+
 /// Runs first in each child of `fork`; `vfork` calls no handlers.
 extern "C" fn own_child() {
     process::is_own();

@@ -29,5 +29,6 @@ use adoption::{
 static START: extern "C" fn() = start;
 
 extern "C" fn start() {
+    shims::find_all();
     adoption::begin();
 }

@@ -4,9 +4,12 @@
 
 mod descriptors;
 mod epoll;
+mod exec;
 mod fortified;
 mod receive;
 mod send;
 mod sockets;
 mod system;
 mod wait;
+
+pub(crate) use exec::find_all;

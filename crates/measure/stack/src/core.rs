@@ -423,6 +423,7 @@ impl Core {
     /// A socket whose local address is gone stays registered and receives through the kernel.
     fn take_flows_anew(&mut self) {
         for live in self.sockets.iter_mut().flatten() {
+            live.has_gone_on(&self.control);
             let fate = take_flows(live, &self.exits, &mut self.table, &self.locals);
             self.control.slot(live.slot).set_fate(fate);
         }

@@ -177,6 +177,12 @@ impl Stack {
         self.with_core(Core::before_fork);
     }
 
+    /// Call it before the process executes another program: the kernel gets the flows and the datagrams that wait. If the call
+    /// fails, the sockets are bypassed again at their next use.
+    pub fn before_exec(&self) {
+        self.with_core(Core::before_exec);
+    }
+
     /// Records that the kernel handles all sockets from now on. It takes no lock: a thread may have jumped out of its
     /// critical section.
     pub fn record_all_left(&self, why: Reason) {

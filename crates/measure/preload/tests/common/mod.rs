@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Parts of the program.
-pub(crate) const PARTS: [&str; 48] = [
+pub(crate) const PARTS: [&str; 49] = [
     "data",
     "flags",
     "options",
@@ -29,6 +29,7 @@ pub(crate) const PARTS: [&str; 48] = [
     "forks",
     "handed",
     "executes",
+    "replaced",
     "threads",
     "signals",
     "cancels",

@@ -66,6 +66,8 @@ void once(void);
 void hired(void);
 void executes(void);
 void inherited(int fd);
+void replaced(void);
+void replacement(int fd);
 void threads(void);
 void signals(void);
 void cancels(void);

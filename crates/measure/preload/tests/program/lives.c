@@ -217,6 +217,24 @@ void handed(void) {
     talk("parent", fd);
 }
 
+/* Datagrams wait while another program takes the place of this one; a call that fails takes nothing. */
+void replaced(void) {
+    int fd = bound();
+    four_wait(fd);
+    TELL(execl("/nonexistent", "x", NULL));
+    takes("still here", fd, 1);
+    TELL(execvp("no-such-program", (char *[]){"x", NULL}));
+    char number[12];
+    sprintf(number, "%d", fd);
+    execl(own_file, own_file, "replacement", own_address, echo_address, number, NULL);
+}
+
+void replacement(int fd) {
+    takes("afterwards", fd, 3);
+    settle(fd);
+    talk("afterwards", fd);
+}
+
 /* How many come to a socket within a time. */
 static int heard(int fd, int ms) {
     struct timeval limit = {ms / 1000, ms % 1000 * 1000};

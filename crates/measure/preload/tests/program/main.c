@@ -102,7 +102,7 @@ int main(int count, char **words) {
     static const struct { const char *name; void (*tell)(void); } parts[] = {
         {"data", data}, {"flags", flags}, {"options", options}, {"unbound", unbound}, {"control", control}, {"errors", errors}, {"pointers", pointers}, {"pieces", pieces},
         {"polls", polls}, {"selects", selects}, {"epolls", epolls}, {"edges", edges}, {"copies", copies},
-        {"closing", closing}, {"behind", behind}, {"forks", forks}, {"preforked", preforked}, {"daemons", daemons}, {"handed", handed}, {"once", once}, {"hired", hired}, {"executes", executes}, {"threads", threads}, {"signals", signals},
+        {"closing", closing}, {"behind", behind}, {"forks", forks}, {"preforked", preforked}, {"daemons", daemons}, {"handed", handed}, {"once", once}, {"hired", hired}, {"executes", executes}, {"replaced", replaced}, {"threads", threads}, {"signals", signals},
         {"cancels", cancels}, {"cancelled", cancelled}, {"stdio", stdio}, {"passing", passing},
         {"jumps", jumps}, {"leaps", leaps}, {"unmapped", unmapped}, {"calm", calm}, {"sleeps", sleeps}, {"alike", alike}, {"woken", woken}, {"crowd", crowd}, {"masks", masks}, {"later", later}, {"members", members},
         {"nested", nested}, {"inheriting", inheriting}, {"shared", shared}, {"refused", refused}, {"contended", contended}, {"large", large},
@@ -114,6 +114,7 @@ int main(int count, char **words) {
     alarm(60);
     if (!strcmp(words[1], "echo")) answer();
     if (!strcmp(words[1], "inherited")) return inherited(atoi(words[4])), 0;
+    if (!strcmp(words[1], "replacement")) return replacement(atoi(words[4])), 0;
     for (size_t part = 0; part < sizeof parts / sizeof *parts; part++)
         if (!strcmp(words[1], parts[part].name)) return parts[part].tell(), fflush(stdout), 0;
     return 2;

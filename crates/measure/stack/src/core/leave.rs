@@ -45,6 +45,27 @@ impl Core {
         }
     }
 
+    /// The kernel gets the flows and what waits: the next program of this process has the sockets, and no queues of ours.
+    ///
+    /// Datagrams that the kernel does not take count as dropped. If this program goes on, its next call takes all of it back.
+    pub(crate) fn before_exec(&mut self) {
+        let Self { sockets, table, .. } = self;
+        sockets.iter_mut().flatten().for_each(|live| live.give_flows(table));
+        self.empty_rings(None);
+        for number in 0..self.sockets.len() {
+            self.hand_over(SocketId(number as u32));
+            let Self { sockets, control, .. } = self;
+            if let Some(live) = &mut sockets[number] {
+                live.has_gone_on(control);
+                live.left_behind = live.queue.count().into();
+                control.slot(live.slot).dropped.add(live.left_behind);
+                live.since = FAIR;
+            }
+        }
+        // As if the kernel had announced a change.
+        self.generation = self.generation.wrapping_sub(1);
+    }
+
     /// Moves a socket's waiting datagrams into the kernel's queue, as far as there is room and the kernel takes them
     /// for this socket.
     pub(super) fn hand_over(&mut self, id: SocketId) {

@@ -7,7 +7,7 @@ use std::{
 };
 
 use datagram::Arrived;
-use grant::control::SlotId;
+use grant::{Control, control::SlotId};
 use model::bypass::Reason;
 use xdp::steer::{Flow, FlowTable, TableFull, Taken};
 
@@ -58,6 +58,8 @@ pub(super) struct Live {
     pub(super) is_inherited: bool,
     /// Whether the process has forked since, and a child may share the socket.
     pub(super) is_forked: bool,
+    /// Datagrams counted as dropped before an `exec`.
+    pub(super) left_behind: u64,
     /// Time of the last query for the kernel's datagrams, and bypassed datagrams received since.
     pub(super) asked: u64,
     /// Time of the last query for errors.
@@ -96,6 +98,7 @@ impl Live {
             findings: Findings::default(),
             is_inherited: false,
             is_forked: false,
+            left_behind: 0,
             asked: 0,
             checked: 0,
             since: 0,
@@ -109,6 +112,14 @@ impl Live {
     pub(super) fn set_options(&mut self, options: SocketOptions) {
         self.keeps_stamps |= options.wants.time();
         self.options = options;
+    }
+
+    /// Takes back what was counted before an `exec` that failed.
+    pub(super) fn has_gone_on(&mut self, control: &Control) {
+        let left = std::mem::take(&mut self.left_behind);
+        if left > 0 {
+            control.slot(self.slot).dropped.add(left.wrapping_neg());
+        }
     }
 
     /// Whether the times of its datagrams are needed.
