@@ -2,8 +2,8 @@
 
 use std::{fs, thread::sleep, time::Duration};
 
-use super::ends::with_ends;
-use crate::program::text;
+use super::{ends::with_ends, running::Running, with_lab};
+use crate::program::{WIREPROOF, text};
 
 /// Lines with one of these words.
 fn lines(text: &str, words: &[&str]) -> String {
@@ -146,6 +146,27 @@ fn netcat_and_socat_carry_lines() {
             near.ended(server);
             said
         });
+    });
+}
+
+/// A child of socat's has the socket that its parent received on, with the first line still in it.
+#[test]
+fn a_child_of_socat_has_the_first_line() {
+    with_lab(|lab| {
+        let address = lab.address("a");
+        let words = [WIREPROOF, "bypass", "--stats", "--json", "--quiet", "--", "socat"];
+        let server = [&words[..], &["UDP4-LISTEN:7104,reuseaddr,fork", "EXEC:cat"]].concat();
+        let server = Running::start(lab, "a", &server, "").hears(lab, "a", 7104);
+        let client = format!("(echo one; sleep 0.3; echo two; sleep 0.3) | socat -t 1 - UDP4:{address}:7104");
+        for _ in 0..3 {
+            assert_eq!(lab.exec("b", &["sh", "-c", &client]).out, "one\ntwo\n");
+        }
+        let said = server.ended();
+        let account: serde_json::Value = serde_json::from_str(&said[said.find("{\n").expect(&said)..]).expect(&said);
+        let programs = account["programs"].as_array().unwrap();
+        let sum = |count: &str| -> u64 { programs.iter().filter_map(|it| it["xdp"][count].as_u64()).sum() };
+        // While an earlier child has its socket, the port is the kernel's.
+        assert!(sum("handed_back") >= 1 && sum("in_no_record") == 0, "{account:#}");
     });
 }
 

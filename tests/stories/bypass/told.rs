@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use super::{compiled, text, with_lab};
+use super::{ASK, compiled, text, with_lab};
 use crate::schemas::Schemas;
 
 #[test]
@@ -56,6 +56,49 @@ fn a_socket_that_was_shut_down_in_the_end_was_past_the_kernel_and_one_without_da
             &["past the kernel until it was shut down", "could go past the kernel; it sent and received nothing"],
         );
         assert!(!all.err.contains("are among them"), "{}", all.err);
+    });
+}
+
+/// Echoes twenty datagrams, and then writes zeros over its records.
+const WIPE: &str = "
+import ctypes, socket, sys
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.settimeout(5)
+s.bind((sys.argv[1], 7000))
+print('ready', flush=True)
+for _ in range(20):
+    data, peer = s.recvfrom(99)
+    s.sendto(data, peer)
+for line in open('/proc/self/maps'):
+    if 'wireproof-control' in line:
+        begin, end = (int(part, 16) for part in line.split()[0].split('-'))
+        ctypes.memset(begin, 0, end - begin)
+print('wiped', flush=True)
+";
+
+#[test]
+fn a_program_that_wipes_its_records_does_not_wipe_the_count_of_xdp() {
+    with_lab(|lab| {
+        let address = lab.address("b");
+        let wiped = |options: &[&str]| {
+            let program = lab.start("b", &[options, &["--", "python3", "-c", WIPE, &address]].concat());
+            assert_eq!(lab.exec("a", &["python3", "-c", ASK, &address, "20"]).out, "all came back\n");
+            let ended = program.ended();
+            assert_eq!((ended.status, ended.out.as_str()), (0, "wiped\n"), "{}", ended.err);
+            ended.err
+        };
+        let said = wiped(&["--stats"]);
+        assert!(
+            said.contains(" of them are in no record, as they waited when a socket or the program ended"),
+            "{said}"
+        );
+        let account: serde_json::Value = serde_json::from_str(&wiped(&["--stats", "--json"])).unwrap();
+        let program = &account["programs"][0];
+        assert_eq!(program["sockets"], serde_json::json!([]), "{account:#}");
+        // The first one may have gone through the kernel.
+        let [redirected, missing] = ["redirected", "in_no_record"].map(|count| program["xdp"][count].as_u64().unwrap());
+        assert!(redirected >= 18 && missing == redirected, "{account:#}");
+        Schemas::of(lab.desk).holds("bypass", &account);
     });
 }
 
@@ -148,6 +191,7 @@ fn people_are_told_in_japanese_where_they_ask_for_it_and_programs_in_english() {
                 "ほか同じプログラムの 3 プロセス: カーネル経由: キューは python3 (pid ",
                 "  ほかのプロセスのソケット 3 個: カーネル経由: プロセスにキューが割り当てられなかった\n",
                 "\n  lab-a のキュー 0: コピーモード\n",
+                "\n自己申告: ",
                 "\nXDP によりバイパスした受信: ",
                 "\nインターフェース lab-a: 受信 ",
                 "\nカーネル自身の UDP カウンター: 受信 ",

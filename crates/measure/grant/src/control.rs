@@ -162,7 +162,7 @@ impl Control {
     pub fn beyond(&self) -> Beyond {
         let slot = &self.0.slots[SOCKETS];
         let count = self.0.opened.load(Acquire).saturating_sub(SOCKETS as u32);
-        Beyond { count, past: slot.past.read(), through: slot.through.read() }
+        Beyond { count, past: slot.past.read(), through: slot.through.read(), dropped: slot.dropped.get() }
     }
 }
 

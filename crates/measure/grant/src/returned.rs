@@ -80,20 +80,20 @@ impl Returned {
     }
 }
 
-/// Carries out and answers a program's request; `false` without one: the program has ended, complains, or no longer waits for its
-/// answer and has the datagram still.
-pub(crate) fn serve(connection: &OwnedFd, grant: &Grant) -> bool {
+/// Carries out and answers a program's request; returns whether the datagram was delivered. `None` without a request: the program has
+/// ended, complains, or no longer waits for its answer and has the datagram still.
+pub(crate) fn serve(connection: &OwnedFd, grant: &Grant) -> Option<bool> {
     let mut first = [0];
     let peeked = recv(connection, &mut first[..], RecvFlags::PEEK | RecvFlags::DONTWAIT);
     let is_withdrawn = events(connection, PollFlags::empty()).contains(PollFlags::HUP);
     if !matches!(peeked, Ok((1, _))) || first != [REQUEST] || is_withdrawn {
-        return false;
+        return None;
     }
-    let Ok((words, sockets)) = receive(connection) else { return false };
+    let (words, sockets) = receive(connection).ok()?;
     let is_delivered = delivered(connection, grant, &words, sockets).unwrap_or(false);
     // A program that has gone needs no answer.
     let _ = send_pieces(connection, &[IoSlice::new(&[is_delivered.into()])], &[]);
-    true
+    Some(is_delivered)
 }
 
 /// Whether it was delivered; `None` if the program may not ask for it.

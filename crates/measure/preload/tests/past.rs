@@ -12,7 +12,7 @@ use std::{
 
 use common::{Echo, library, program, told};
 use grant::launch::Event;
-use model::bypass::{Claim, Reason};
+use model::bypass::{Agreement, Claim, Reason};
 use wire::{ECHO, OWN, Wire};
 
 /// Known differences: spinning programs use CPU time.
@@ -248,6 +248,16 @@ fn what_waits_at_a_fork_is_shared_by_parent_and_child() {
     let wire = Wire::up("handed");
     are_the_same(&wire, &["handed"], 0, &["auto"]);
     are_the_same(&wire, &["handed"], 1, &["sleep"]);
+}
+
+#[test]
+fn what_waits_when_a_program_becomes_another_is_for_that_one() {
+    let wire = Wire::up("replaced");
+    let _echo = Echo::by(&mut wire.command(1, program()), ECHO[1]);
+    let (without, with, claims) = compared(&wire, "replaced", 1, "auto");
+    assert_eq!(without, with);
+    let counted = |claim: &Claim| (claim.witnessed.handed_back, claim.sockets[0].dropped, claim.agreement());
+    assert_eq!(claims.iter().map(counted).collect::<Vec<_>>(), [(4, 0, Agreement::Agree), (0, 0, Agreement::Agree)]);
 }
 
 #[test]

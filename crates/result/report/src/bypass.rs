@@ -4,14 +4,15 @@ use std::{collections::HashSet, fmt::Display};
 
 use model::alike::grouped;
 use model::bypass::{
-    Account, Claim, Counted, Fate, Health, Hindrance, Link, NotSet, Obstacle, Program, Queue, Reason, Record, Steering,
+    Account, Agreement, Claim, Counted, Fate, Health, Hindrance, Link, NotSet, Obstacle, Program, Queue, Reason,
+    Record, Steering,
 };
 
 use crate::{lang::Lang, texts::Texts};
 
 /// Beginnings of keys whose ends are names of values in `model::bypass`.
 #[cfg(test)]
-pub(crate) const DERIVED: [&str; 7] = [
+pub(crate) const DERIVED: [&str; 8] = [
     "bypass-reason-",
     "bypass-stays-",
     "bypass-obstacle-",
@@ -19,6 +20,7 @@ pub(crate) const DERIVED: [&str; 7] = [
     "bypass-fate-",
     "bypass-interface-is-",
     "bypass-kernel-is-",
+    "bypass-records-",
 ];
 /// Sockets of a program that have lines of their own; JSON has 1,024 of them.
 const MOST_SOCKETS: usize = 100;
@@ -101,6 +103,7 @@ impl Words {
         if account.claims.is_empty() && account.refused.is_empty() && account.outside.is_empty() {
             lines.push(ours(&self.unseen(account)));
         }
+        lines.extend(account.sockets().next().map(|_| self.t.get("bypass-self-reported")));
         lines.push(self.steering(&account.steering));
         lines.extend(account.links.iter().map(|link| self.link(link)));
         lines.push(self.kernel(account));
@@ -117,15 +120,25 @@ impl Words {
         if count > 0 {
             let past = more.iter().fold(claim.beyond.past, |sum, socket| sum.plus(socket.past));
             let through = more.iter().fold(claim.beyond.through, |sum, socket| sum.plus(socket.through));
+            let dropped = more.iter().fold(claim.beyond.dropped, |sum, socket| sum.saturating_add(socket.dropped));
             let (sockets, past, through) = (self.sockets(count), self.counted(&past), self.counted(&through));
-            let values: [(&str, &dyn Display); 3] = [("sockets", &sockets), ("past", &past), ("through", &through)];
+            let values: [(&str, &dyn Display); 4] =
+                [("sockets", &sockets), ("past", &past), ("dropped", &dropped), ("through", &through)];
             lines.push(format!("  {}", self.t.with("bypass-beyond", &values)));
         }
         if claim.refused > 0 {
             lines.push(format!("  {}", self.t.count("bypass-refused-frames", claim.refused)));
         }
         lines.extend(claim.queues.iter().map(|queue| format!("  {}", self.queue(queue))));
+        lines.push(format!("  {}", self.records(claim)));
         lines
+    }
+
+    /// Packets that XDP redirected to a program, held against the program's own records.
+    fn records(self, claim: &Claim) -> String {
+        let redirected = self.t.count("bypass-packets", claim.witnessed.redirected);
+        let line = self.t.of_value_with("bypass-records", &claim.agreement(), &[("redirected", &redirected)]);
+        self.and_counts(line, &[("bypass-handed-back", claim.witnessed.handed_back)])
     }
 
     /// Programs that were refused, alike ones together: the sockets of the first one in full, of the others how many there were.
@@ -185,6 +198,10 @@ impl Words {
         }
         let tcp = account.sockets().filter(|(_, socket)| socket.fate == Err(Reason::Tcp)).count();
         lines.extend((tcp > 0).then(|| self.t.with("bypass-tcp", &[("sockets", &self.sockets(tcp))])));
+        let are_changed = |claim: &&Claim| matches!(claim.agreement(), Agreement::TooMany { .. });
+        for claim in account.claims.iter().filter(are_changed) {
+            lines.push(format!("{}: {}", name(&claim.program), self.records(claim)));
+        }
         lines.iter().map(|line| ours(line)).collect()
     }
 

@@ -11,7 +11,7 @@ use std::{
 };
 
 use kernel::{link, watch::Watch};
-use model::bypass::{Claim, Health, Hindrance, NotHandedOver, Program, Queue, Refusal, Steering};
+use model::bypass::{Claim, Health, Hindrance, NotHandedOver, Program, Queue, Refusal, Steering, Witnessed};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
@@ -63,6 +63,10 @@ struct Held {
     /// A child that inherited the connection does not keep the grant.
     process: OwnedFd,
     grant: Grant,
+    /// Packets that XDP had redirected before, for earlier programs.
+    redirected_before: u64,
+    /// Datagrams put into the kernel's queues for the program.
+    handed_back: u64,
 }
 
 /// Pending work.
@@ -247,11 +251,13 @@ impl Server {
 
     fn hand_over(&mut self, requester: Requester, connection: OwnedFd, grant: Grant) {
         let Requester { program, process } = requester;
+        let redirected_before = self.redirected();
         let handed = self.attachment.table().and_then(|table| {
             let call = |io| GrantError::Call { call: "sendmsg of a grant", io };
             handover::hand_over(&connection, &grant, table.as_fd()).map_err(call)
         });
-        self.held = Some(Held { program: program.clone(), connection, process, grant });
+        let holder = program.clone();
+        self.held = Some(Held { program: holder, connection, process, grant, redirected_before, handed_back: 0 });
         (0..self.health.len())
             .filter(|number| self.health[*number] != Health::Well)
             .for_each(|number| self.mark(number));
@@ -270,8 +276,22 @@ impl Server {
     }
 
     /// Serves a request of the program with the grant; `false` if its claim has ended.
-    fn is_served(&self) -> bool {
-        self.held.as_ref().is_some_and(|held| returned::serve(&held.connection, &held.grant))
+    fn is_served(&mut self) -> bool {
+        let Some(held) = &mut self.held else { return false };
+        let served = returned::serve(&held.connection, &held.grant);
+        held.handed_back += u64::from(served == Some(true));
+        served.is_some()
+    }
+
+    /// Packets that XDP has redirected. If they cannot be read, the error is told and they count as 0.
+    fn redirected(&self) -> u64 {
+        self.attachment.counters().map_or_else(
+            |error| {
+                self.tell(Event::Trouble(error));
+                0
+            },
+            |steering| steering.taken,
+        )
     }
 
     /// Collects the program's records; its grant is dropped afterwards.
@@ -280,7 +300,7 @@ impl Server {
         self.is_held.store(false, Relaxed);
         self.cards.forget();
         let complaint = complained(&held);
-        let Held { program, grant, .. } = held;
+        let Held { program, grant, redirected_before, handed_back, .. } = held;
         let queues = grant.interfaces.iter().flat_map(|interface| {
             let counted = |(number, socket): (u32, &Socket)| {
                 let (interface, zero_copy) = (interface.name.clone(), socket.is_zero_copy());
@@ -290,16 +310,19 @@ impl Server {
             };
             (0..).zip(&interface.queues).filter_map(counted)
         });
-        let claim = Claim {
+        let mut claim = Claim {
             program,
             sockets: grant.control.records(),
             beyond: grant.control.beyond(),
             refused: grant.control.refused(),
             queues: queues.collect(),
+            witnessed: Witnessed { redirected: 0, handed_back },
         };
+        // The last reading: XDP counts a packet before the program or the kernel does.
+        claim.witnessed.redirected = self.redirected().saturating_sub(redirected_before);
         drop(grant);
-        // The records count, whatever the complaint.
-        if complaint.is_none() || !claim.sockets.is_empty() {
+        // Records and packets count, whatever the complaint.
+        if complaint.is_none() || !claim.sockets.is_empty() || claim.witnessed.redirected > 0 {
             self.tell(Event::Ended(claim));
         }
         complaint.into_iter().for_each(|complaint| self.tell(complaint));

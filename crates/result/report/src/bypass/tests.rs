@@ -1,4 +1,4 @@
-use model::bypass::{Beyond, KernelCounted, Kind, NotHandedOver, Outside, Passed, Refusal};
+use model::bypass::{Beyond, KernelCounted, Kind, NotHandedOver, Outside, Passed, Refusal, Witnessed};
 
 use super::*;
 
@@ -158,7 +158,7 @@ fn many_sockets_of_a_port_are_one_line() {
     claim.sockets = [few, many, vec![refused]].concat();
     (claim.beyond, claim.refused) = (Beyond::default(), 0);
     let lines = en.claim(&claim);
-    assert_eq!(lines.len(), 1 + 3 * 3 + 1 + 3, "{lines:#?}");
+    assert_eq!(lines.len(), 1 + 3 * 3 + 1 + 3 + 1, "{lines:#?}");
     let ways = "past the kernel 1000 in (10000 B), 0 out (0 B), 400 dropped; through it 0 in (0 B), 200 out (2000 B)";
     assert_eq!(lines[10], format!("  200 sockets at port 7000: past the kernel; {ways}"));
 }
@@ -188,7 +188,9 @@ fn account() -> Account {
     let beyond = Beyond { count: 2, ..Beyond::default() };
     let (program, other) = (program(7), program(8));
     let sockets = vec![socket(Err(Reason::InterfaceGone), 5), socket(Err(Reason::Tcp), 0)];
-    let claim = Claim { program, sockets, beyond, refused: 1, queues: Vec::new() };
+    // Received 5, dropped 2 by each of the two, refused 1, and handed back 3.
+    let witnessed = Witnessed { redirected: 13, handed_back: 3 };
+    let claim = Claim { program, sockets, beyond, refused: 1, queues: Vec::new(), witnessed };
     let outside = Outside { program: other.clone(), sockets: vec![socket(Err(Reason::NoGrant), 0)] };
     Account {
         links: vec![
@@ -215,10 +217,12 @@ wireproof bypass: nc (pid 7)
     past the kernel: 5 in (50 B), 0 out (0 B), 2 dropped as its queue was full or as it went back to the kernel
     through the kernel: 0 in (0 B), 1 out (10 B)
   socket 3 (198.18.0.1:7000): through the kernel: it is TCP, which passes through untouched for now
-  and 2 sockets more: past the kernel 0 in (0 B), 0 out (0 B); through it 0 in (0 B), 0 out (0 B)
+  and 2 sockets more: past the kernel 0 in (0 B), 0 out (0 B), 0 dropped; through it 0 in (0 B), 0 out (0 B)
   1 frame was for no socket, cut short, from an address of this machine, or had a wrong checksum
+  XDP redirected 13 packets to it; its records account for all of them; 3 went back to the kernel's queue (fork, exec or stdio)
 wireproof bypass: nc (pid 8): through the kernel: each interface that was bypassed is gone, or has lost wireproof's XDP program
   socket 3 (198.18.0.1:7000): through the kernel: its process was given no queues
+self-reported: the lines of sockets above are the programs' own records; the counts of XDP, queues, interfaces and the kernel are not
 taken past the kernel by XDP: 5 packets
 interface v1: gone before the end, and its counters with it
 interface v2: 1 packet in, 2 out, of all programs
@@ -233,9 +237,9 @@ fn of_many_sockets_the_first_are_told_one_by_one_and_the_others_together() {
     account.claims[0].sockets = (0..MOST_SOCKETS as u16 + 3).map(at).collect();
     let told = Words::of(Lang::En).account(&account);
     assert_eq!(told.matches("): past the kernel\n").count(), MOST_SOCKETS);
-    let others =
-        "  and 5 sockets more: past the kernel 15 in (150 B), 0 out (0 B); through it 0 in (0 B), 3 out (30 B)\n";
-    assert!(told.contains(others), "{told}");
+    let past = "past the kernel 15 in (150 B), 0 out (0 B), 6 dropped";
+    let others = format!("  and 5 sockets more: {past}; through it 0 in (0 B), 3 out (30 B)\n");
+    assert!(told.contains(&others), "{told}");
 }
 
 #[test]
@@ -247,6 +251,30 @@ fn what_went_through_the_kernel_is_not_known_of_a_program_without_an_answer() {
         account.is_flat()
     });
     assert_eq!(known, [Some(false), None, None]);
+}
+
+#[test]
+fn records_are_held_against_the_count_of_xdp() {
+    let mut account = account();
+    let claim = &mut account.claims[0];
+    claim.witnessed.redirected = 20;
+    let [en, ja] = both();
+    let missing = "XDP redirected 20 packets to it; 7 of them are in no record, as they waited when a socket or the program ended, or as \
+                   the records were changed; 3 went back to the kernel's queue (fork, exec or stdio)";
+    assert_eq!(en.records(claim), missing);
+    // A program that wipes its records does not wipe the packets.
+    (claim.sockets, claim.refused, claim.witnessed.handed_back) = (Vec::new(), 0, 0);
+    assert_eq!(claim.agreement(), Agreement::Missing { packets: 20 });
+    assert!(ja.records(claim).contains("うち 20 は記録にない"), "{}", ja.records(claim));
+    claim.sockets = vec![socket(Ok(()), 5)];
+    claim.sockets[0].past.received = u64::MAX;
+    let changed = "XDP redirected 20 packets to it; its records say 18446744073709551595 more, so they were changed";
+    assert_eq!(en.records(claim), changed);
+    account.outside.clear();
+    // Changed records excuse nothing.
+    account.kernel = KernelCounted { received: 0, sent: 1 };
+    assert_eq!(account.is_flat(), Some(false));
+    assert_eq!(en.by_the_kernel(&account), [ours(&format!("nc (pid 7): {changed}"))]);
 }
 
 #[test]
@@ -291,6 +319,10 @@ fn the_document_of_it_keeps_to_its_schema_and_to_its_names() {
     assert_eq!((&claimed["refused_frames"], &claimed["queues"][0]["ring_full"]), (&1.into(), &1.into()));
     assert_eq!(claimed["sockets"][0]["why_not"], "its interface is gone, down, or has another XDP program");
     assert_eq!((&outside["granted"], outside.get("queues")), (&false.into(), None));
+    assert_eq!((&claimed["self_reported"], &outside["self_reported"]), (&true.into(), &true.into()));
+    let xdp = ["redirected", "handed_back", "in_no_record", "records_exceed_by"].map(|name| &claimed["xdp"][name]);
+    // One packet found the ring full.
+    assert_eq!(xdp, [13, 3, 0, 1].map(serde_json::Value::from).each_ref());
     assert_eq!(document["interfaces_not_bypassed"][0]["name"], "eth0");
     assert!(document["kernel"]["flat"].is_null() && document["kernel"]["sent"] == 4, "{document:#}");
 }

@@ -1,6 +1,8 @@
 //! The account of `bypass` as JSON.
 
-use model::bypass::{Account, Beyond, Link, Passed, Program, Queue, Record, Refusal, Steering};
+use model::bypass::{
+    Account, Agreement, Beyond, Claim, Link, Passed, Program, Queue, Record, Refusal, Steering, Witnessed,
+};
 
 use crate::shape::{document, schema};
 
@@ -10,18 +12,22 @@ document! {
     let claimed = account.claims.iter().map(|claim| BypassedProgram {
         program: claim.program.clone(),
         granted: true,
+        self_reported: true,
         sockets: claim.sockets.clone(),
         more_sockets: Some(claim.beyond),
         refused_frames: Some(claim.refused),
         queues: Some(claim.queues.clone()),
+        xdp: Some(XdpEntry::of(claim)),
     });
     let outside = account.outside.iter().map(|outside| BypassedProgram {
         program: outside.program.clone(),
         granted: false,
+        self_reported: true,
         sockets: outside.sockets.clone(),
         more_sockets: None,
         refused_frames: None,
         queues: None,
+        xdp: None,
     });
     {
         /// Name and version of this shape.
@@ -59,6 +65,25 @@ document! {
     }
 }
 
+document! {
+    /// Packets of a program as XDP and the launcher counted them, held against the program's own records.
+    XdpEntry of (claim: &Claim) {
+        /// Both counts.
+        #[serde(flatten)]
+        counted: Witnessed = claim.witnessed,
+        /// Packets in no record: they waited when a socket or the program ended, or the records were changed.
+        in_no_record: u64 = match claim.agreement() {
+            Agreement::Missing { packets } => packets,
+            _ => 0,
+        },
+        /// Packets that the records say beyond those: the records were changed.
+        records_exceed_by: u64 = match claim.agreement() {
+            Agreement::TooMany { packets } => packets,
+            _ => 0,
+        },
+    }
+}
+
 /// A program and its sockets.
 #[derive(Clone, Debug, PartialEq, serde::Serialize, schemars::JsonSchema)]
 pub struct BypassedProgram {
@@ -67,6 +92,8 @@ pub struct BypassedProgram {
     pub program: Program,
     /// Whether it was given queues.
     pub granted: bool,
+    /// Whether the program itself wrote the records of its sockets and its refused frames: always.
+    pub self_reported: bool,
     /// Its sockets that have records of their own.
     pub sockets: Vec<Record>,
     /// Its other sockets together; absent without queues.
@@ -78,4 +105,7 @@ pub struct BypassedProgram {
     /// Its AF_XDP sockets; absent without queues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queues: Option<Vec<Queue>>,
+    /// Counts that the program cannot write, beside its own; absent without queues.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub xdp: Option<XdpEntry>,
 }

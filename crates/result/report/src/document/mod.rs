@@ -25,7 +25,7 @@ use model::{
 
 pub use self::{
     beds::{BedsDocument, BedsSchemaName, UndoneDocument, UndoneSchemaName},
-    bypass::{BypassDocument, BypassSchemaName, BypassedProgram, KernelEntry},
+    bypass::{BypassDocument, BypassSchemaName, BypassedProgram, KernelEntry, XdpEntry},
     cards::{CardsDocument, CardsSchemaName},
     comparison::{ComparisonDocument, ComparisonSchemaName},
     doctor::{CheckEntry, DoctorDocument, DoctorSchemaName},
