@@ -1,9 +1,13 @@
 //! Whether a program's memory is there. For a bad pointer the kernel returns `EFAULT`, where our own access would be a
 //! fault.
 //!
-//! The kernel is asked about each page once, so memory that the program has unmapped since is not noticed.
+//! The kernel is asked about each page once, and again after the program has called libc to unmap or protect it. What libc itself
+//! unmaps is not noticed.
 
-use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::{
+    ops::Range,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+};
 
 use super::call::raw;
 
@@ -27,6 +31,47 @@ pub fn is_readable<T>(pointer: *const T) -> bool {
 pub fn is_writable<T>(pointer: *mut T) -> bool {
     let page = pointer as usize / PAGE;
     KNOWN[page % PAGES].load(Relaxed) == 2 * page + 1 || is_found(page, 1, can_write)
+}
+
+/// Whether these bytes can be read.
+#[inline]
+pub fn are_readable<T>(start: *const T, length: usize) -> bool {
+    is_readable(start) && further_pages(start as usize, length).all(|page| is_readable((page * PAGE) as *const u8))
+}
+
+/// Whether these bytes can be written.
+#[inline]
+pub fn are_writable<T>(start: *mut T, length: usize) -> bool {
+    is_writable(start) && further_pages(start as usize, length).all(|page| is_writable((page * PAGE) as *mut u8))
+}
+
+/// How many of these bytes can be written, from the first one on.
+#[cold]
+pub fn writable_length<T>(start: *mut T, length: usize) -> usize {
+    if length == 0 || !is_writable(start) {
+        return 0;
+    }
+    let mut pages = further_pages(start as usize, length);
+    let bad = pages.find(|page| !is_writable((page * PAGE) as *mut u8));
+    bad.map_or(length, |page| page * PAGE - start as usize)
+}
+
+/// Numbers of the pages of these bytes after the first one.
+#[inline]
+fn further_pages(start: usize, length: usize) -> Range<usize> {
+    let end = start.saturating_add(length.saturating_sub(1));
+    start / PAGE + 1..end / PAGE + 1
+}
+
+/// Forgets pages that the program has unmapped or protected.
+pub fn forget(start: usize, length: usize) {
+    let pages = start / PAGE..further_pages(start, length).end;
+    for page in pages.clone().take(PAGES) {
+        let known = &KNOWN[page % PAGES];
+        if pages.contains(&(known.load(Relaxed) / 2)) {
+            known.store(usize::MAX, Relaxed);
+        }
+    }
 }
 
 #[cold]
@@ -87,5 +132,35 @@ mod tests {
         assert!(!is_readable(ptr::null::<u8>()) && !is_writable(usize::MAX as *mut u8));
         // SAFETY: the memory is ours, and no reference to it is left.
         unsafe { munmap(start.cast(), length) }.expect("it is ours");
+    }
+
+    #[test]
+    fn each_page_of_a_piece_is_looked_at_and_what_is_protected_later_is_forgotten() {
+        let (rights, kind) = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::PRIVATE);
+        // SAFETY: an unused place.
+        let start = unsafe { mmap_anonymous(ptr::null_mut(), 4 * PAGE, rights, kind) }.expect("memory").cast::<u8>();
+        let page = |number: usize| start.wrapping_add(number * PAGE);
+        let protect = |number: usize| {
+            // SAFETY: a page that was mapped above.
+            unsafe { mprotect(page(number).cast(), PAGE, MprotectFlags::empty()) }.expect("it is ours");
+        };
+        let can_read = |start: *mut u8, length: usize| are_readable(start.cast_const(), length);
+        protect(3);
+        let before_end = page(3).wrapping_sub(5);
+        assert!(are_writable(before_end, 5) && can_read(before_end, 5));
+        assert!(!are_writable(before_end, 6) && !can_read(before_end, 6));
+        assert!(are_writable(start, 3 * PAGE) && !are_writable(start, 3 * PAGE + 1) && !can_read(start, usize::MAX));
+        assert!(are_writable(start, 0) && !are_writable(page(3), 0));
+        assert_eq!([0, 5, 6, 9000].map(|length| writable_length(before_end, length)), [0, 5, 5, 5]);
+        assert_eq!(writable_length(page(3), 9), 0);
+        protect(1);
+        assert!(can_read(start, 3 * PAGE), "it is not asked about again");
+        forget(page(1) as usize, PAGE);
+        assert!(!can_read(start, 3 * PAGE) && can_read(start, PAGE) && can_read(before_end, 5));
+        protect(2);
+        forget(0, usize::MAX);
+        assert!(can_read(start, PAGE) && !can_read(before_end, 5));
+        // SAFETY: the memory is ours, and no reference to it is left.
+        unsafe { munmap(start.cast(), 4 * PAGE) }.expect("it is ours");
     }
 }

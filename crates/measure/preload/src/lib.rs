@@ -10,9 +10,9 @@
 //! itself, as Go does. Of calls by libc's `syscall`, only those that close descriptors or send and receive messages
 //! are.
 //!
-//! A bypassed call differs in one way: memory that begins well and ends badly, or that the program has unmapped since an
-//! earlier call, causes a fault, not `EFAULT`. If a signal handler jumps
-//! (`siglongjmp`) out of our code in a call that does not wait, the kernel handles all sockets from then on.
+//! A bypassed call differs in one way: memory that was unmapped since an earlier call, and not by `munmap` or `mprotect` of the
+//! program, causes a fault, not `EFAULT`. If a signal handler jumps (`siglongjmp`) out of our code in a call that does not wait,
+//! the kernel handles all sockets from then on.
 #![allow(unsafe_code, reason = "libc's functions take pointers of whoever calls them")]
 
 mod call;

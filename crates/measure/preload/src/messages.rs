@@ -17,7 +17,7 @@ use crate::{
     call::{set_errno, waiting},
     data,
     descriptors::is_still,
-    memory::{is_readable, is_writable},
+    memory::{are_readable, are_writable, is_writable, writable_length},
 };
 
 /// Pieces of a message that fit in a frame; the kernel handles longer lists.
@@ -25,6 +25,9 @@ const PIECES: usize = 64;
 
 /// More than the payload of any datagram.
 const MOST: usize = 65_536;
+
+/// More than the payload of any datagram past the kernel: it lies in one frame. The kernel checks the memory for its own datagrams.
+const IN_FRAME: usize = 4096;
 
 /// Destinations of a call's results, other than the payload.
 pub(crate) struct Beside {
@@ -35,8 +38,22 @@ pub(crate) struct Beside {
 
 impl Beside {
     /// Whether there is a place for the source, or none is asked for.
-    fn is_there(&self) -> bool {
-        self.name.is_null() || is_writable(self.name) && is_there(self.name_length)
+    ///
+    /// # Safety
+    /// A header as recvmsg(2) takes it.
+    unsafe fn is_there(&self) -> bool {
+        if self.name.is_null() {
+            return true;
+        }
+        if !self.name_length.is_null() && !are_writable(self.name_length, size_of::<socklen_t>()) {
+            return false;
+        }
+        // SAFETY: the length was found above, and the header is the caller's.
+        let room = unsafe {
+            let of_header = self.header.as_ref().map(|header| header.msg_namelen);
+            of_header.or(self.name_length.as_ref().copied()).unwrap_or(0)
+        };
+        are_writable(self.name, (room as usize).min(size_of::<libc::sockaddr_in6>()))
     }
 
     /// Only the payload is requested.
@@ -60,7 +77,7 @@ pub(crate) unsafe fn receive(
         let received = match pieces {
             _ if !beside.is_there() => lose(id, flags),
             [] => receive_in::<1>(id, pieces, beside, flags),
-            [one] if is_writable(one.iov_base) => receive_in::<1>(id, pieces, beside, flags),
+            [one] if takes_datagram(one) => receive_in::<1>(id, pieces, beside, flags),
             _ if used(pieces).count() > PIECES => None,
             _ if are_apart(pieces) => receive_in::<PIECES>(id, pieces, beside, flags),
             _ => receive_in_turn(id, pieces, beside, flags),
@@ -128,7 +145,10 @@ unsafe fn receive_in<const ROOM: usize>(
         let is_told = !beside.name.is_null() && name_room == 0;
         let mut message = Incoming {
             name: if is_told { &mut nowhere } else { bytes(beside.name.cast(), name_room as usize) },
-            control: if is_there(control.0) { bytes(control.0, control.1) } else { &mut [] },
+            control: match !control.0.is_null() && are_writable(control.0, control.1.min(IN_FRAME)) {
+                true => bytes(control.0, control.1),
+                false => &mut [],
+            },
             ..Incoming::new(&mut room[..count])
         };
         let outcome = data::receive(id, &mut message, flags);
@@ -154,6 +174,8 @@ unsafe fn receive_in<const ROOM: usize>(
 #[cold]
 unsafe fn receive_in_turn(id: SocketId, pieces: &[iovec], beside: &Beside, flags: c_int) -> Option<isize> {
     let length = used(pieces).map(|piece| piece.iov_len.min(MOST)).sum::<usize>().min(MOST);
+    // Found before new memory is mapped, which may be where a piece is not.
+    let there = bytes_there(pieces);
     // A thread that is cancelled or jumps away while it waits leaves it behind: nothing above may have to be dropped.
     // SAFETY: new memory of our own.
     let all = unsafe {
@@ -168,9 +190,9 @@ unsafe fn receive_in_turn(id: SocketId, pieces: &[iovec], beside: &Beside, flags
     unsafe {
         let received = receive_in::<1>(id, &[iovec { iov_base: all, iov_len: length }], beside, flags);
         let came = received.and_then(|received| usize::try_from(received).ok()).unwrap_or(0).min(length);
-        let is_copied = copy_in_turn(all, came, pieces);
+        copy_in_turn(all, came.min(there), pieces);
         libc::munmap(all, MOST);
-        if is_copied {
+        if came <= there {
             return received;
         }
     }
@@ -178,22 +200,44 @@ unsafe fn receive_in_turn(id: SocketId, pieces: &[iovec], beside: &Beside, flags
     Some(-1)
 }
 
-/// Copies bytes into one piece after the other; `false` once one is not there.
+/// Bytes of the pieces before the first one that is not there, as far as a datagram reaches.
+fn bytes_there(pieces: &[iovec]) -> usize {
+    let mut there = 0;
+    for piece in used(pieces) {
+        let length = piece.iov_len.min(MOST - there);
+        let found = writable_length(piece.iov_base, length);
+        there += found;
+        if found < length {
+            break;
+        }
+    }
+    there
+}
+
+/// Copies bytes into one piece after the other.
 ///
 /// # Safety
-/// So many bytes to read, and pieces as recvmsg(2) takes them, elsewhere.
-unsafe fn copy_in_turn(from: *const c_void, length: usize, pieces: &[iovec]) -> bool {
+/// So many bytes to read, and pieces with room for them, elsewhere.
+unsafe fn copy_in_turn(from: *const c_void, length: usize, pieces: &[iovec]) {
     let mut done = 0;
     for piece in used(pieces) {
         let now = piece.iov_len.min(length - done);
-        if now > 0 && !is_writable(piece.iov_base) {
-            return false;
-        }
         // SAFETY: the caller's.
         unsafe { ptr::copy_nonoverlapping(from.add(done), piece.iov_base, now) };
         done += now;
     }
-    true
+}
+
+/// Whether as much of a piece is there as a datagram past the kernel can fill.
+#[inline]
+fn takes_datagram(piece: &iovec) -> bool {
+    are_writable(piece.iov_base, piece.iov_len.min(IN_FRAME))
+}
+
+/// Whether a piece can be read. The kernel refuses what is longer than any datagram.
+#[inline]
+fn gives_bytes(piece: &iovec) -> bool {
+    are_readable(piece.iov_base, piece.iov_len.min(MOST)) && isize::try_from(piece.iov_len).is_ok()
 }
 
 /// Pieces that take or give bytes.
@@ -208,7 +252,7 @@ fn are_apart(pieces: &[iovec]) -> bool {
         |one: &iovec, other: &iovec| (one.iov_base as usize) < end(other) && (other.iov_base as usize) < end(one);
     used(pieces)
         .enumerate()
-        .all(|(index, one)| is_writable(one.iov_base) && !used(pieces).skip(index + 1).any(|other| overlap(one, other)))
+        .all(|(index, one)| takes_datagram(one) && !used(pieces).skip(index + 1).any(|other| overlap(one, other)))
 }
 
 /// Receives without a place for the source. As in the kernel, a datagram is waited for, and lost.
@@ -230,8 +274,8 @@ pub(crate) fn is_there<T>(pointer: *mut T) -> bool {
 /// # Safety
 /// A pointer as sendmsg(2) takes it.
 pub(crate) unsafe fn header<'a>(message: *const msghdr) -> Option<&'a msghdr> {
-    // SAFETY: the page is there, and the caller's.
-    is_readable(message).then(|| unsafe { &*message })
+    // SAFETY: it is there, and the caller's.
+    are_readable(message, size_of::<msghdr>()).then(|| unsafe { &*message })
 }
 
 /// A message to send: pieces of a payload; address and control messages are optional.
@@ -268,12 +312,12 @@ unsafe fn send_from<const ROOM: usize>(id: SocketId, sent: &Sent<'_>, flags: c_i
         let mut room = [IoSlice::new(&[]); ROOM];
         let mut count = 0;
         // The kernel refuses what is not there.
-        let beside = [sent.name.0.cast(), sent.control.0];
-        if beside.iter().any(|it| !it.is_null() && !is_readable(*it)) {
+        let beside = [(sent.name.0.cast(), sent.name.1 as usize), sent.control];
+        if beside.iter().any(|(start, length)| !start.is_null() && !are_readable(*start, *length)) {
             return None;
         }
         for piece in used(sent.pieces) {
-            if !is_readable(piece.iov_base) || isize::try_from(piece.iov_len).is_err() {
+            if !gives_bytes(piece) {
                 return None;
             }
             *room.get_mut(count)? = IoSlice::new(slice::from_raw_parts(piece.iov_base.cast(), piece.iov_len));
@@ -322,14 +366,20 @@ pub(crate) unsafe fn send_many(
 /// # Safety
 /// Pointers as sendmmsg(2) takes them.
 pub(crate) unsafe fn are_all_usable(messages: &[libc::mmsghdr]) -> bool {
-    let is_usable = |piece: &iovec| is_readable(piece.iov_base) && isize::try_from(piece.iov_len).is_ok();
-    messages.iter().all(|message| {
-        // SAFETY: the caller's.
-        let Some(header) = (unsafe { header(&raw const message.msg_hdr) }) else { return false };
+    let start = messages.as_ptr();
+    (0..messages.len()).all(|index| {
+        let message = start.wrapping_add(index).cast_mut();
+        // The length that was sent is written behind the header.
+        if !are_writable(message, size_of::<libc::mmsghdr>()) {
+            return false;
+        }
+        // SAFETY: it is there, and the caller's.
+        let header = unsafe { &(*message).msg_hdr };
         // SAFETY: the caller's.
         let pieces = unsafe { pieces(header.msg_iov, header.msg_iovlen) };
-        [header.msg_name, header.msg_control].iter().all(|it| it.is_null() || is_readable(*it))
-            && pieces.is_some_and(|pieces| !pieces.is_empty() && pieces.iter().all(is_usable))
+        let beside = [(header.msg_name, header.msg_namelen as usize), (header.msg_control, header.msg_controllen)];
+        beside.iter().all(|(start, length)| start.is_null() || are_readable(start.cast_const(), *length))
+            && pieces.is_some_and(|pieces| !pieces.is_empty() && pieces.iter().all(gives_bytes))
     })
 }
 
@@ -338,7 +388,7 @@ pub(crate) unsafe fn are_all_usable(messages: &[libc::mmsghdr]) -> bool {
 /// # Safety
 /// A list as readv(2) takes it.
 pub(crate) unsafe fn pieces<'a>(start: *const iovec, count: usize) -> Option<&'a [iovec]> {
-    if count > libc::UIO_MAXIOV as usize || (count > 0 && !is_readable(start)) {
+    if count > libc::UIO_MAXIOV as usize || (count > 0 && !are_readable(start, count * size_of::<iovec>())) {
         return None;
     }
     // SAFETY: the caller's.

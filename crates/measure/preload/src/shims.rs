@@ -6,6 +6,7 @@ mod descriptors;
 mod epoll;
 mod exec;
 mod fortified;
+mod memory;
 mod receive;
 mod send;
 mod sockets;

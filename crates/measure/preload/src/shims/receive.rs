@@ -12,7 +12,7 @@ use super::wait::span;
 use crate::{
     call::{errno, set_errno, waiting},
     descriptors::{binds, forget, live},
-    memory::is_writable,
+    memory::{are_writable, is_writable},
     messages::{self, Beside, header, is_there, receive, some_mut},
 };
 
@@ -130,7 +130,7 @@ fn piece(bytes: *mut c_void, length: size_t) -> iovec {
 unsafe fn receive_message(fd: c_int, id: SocketId, message: *mut msghdr, flags: c_int) -> Option<ssize_t> {
     // SAFETY: the caller's.
     unsafe {
-        let header = header(message).filter(|_| is_writable(message))?;
+        let header = header(message).filter(|_| are_writable(message, size_of::<msghdr>()))?;
         let pieces = messages::pieces(header.msg_iov, header.msg_iovlen)?;
         let beside = Beside { name: header.msg_name.cast(), header: message, ..Beside::NOTHING };
         receive(fd, id, pieces, &beside, flags)

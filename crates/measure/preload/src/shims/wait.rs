@@ -11,7 +11,7 @@ use stack::patience::SIGNALS;
 
 use crate::{
     call::{set_errno, waiting},
-    memory::is_writable,
+    memory::are_writable,
     messages::{is_there, some_mut},
     poll::wait_for,
     process,
@@ -130,7 +130,7 @@ unsafe fn past_kernel(
     limit: Option<Duration>,
     mask: *const sigset_t,
 ) -> Option<c_int> {
-    if process::table().is_none() || !is_writable(fds) {
+    if process::table().is_none() || !are_writable(fds, (count as usize).saturating_mul(size_of::<pollfd>())) {
         return None;
     }
     // SAFETY: the caller's.

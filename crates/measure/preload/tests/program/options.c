@@ -134,7 +134,46 @@ void control(void) {
     printf("flags %x, control %zu\n", message.msg_flags, message.msg_controllen);
 }
 
-/* Past the kernel, memory that is not there is a fault and no error. */
+/* Pieces that begin on a page that is there, and end on one that is not. */
+static void edges_of_memory(int fd) {
+    char *pages = mmap(NULL, 3 * 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0), *edge = pages + 8192 - 5;
+    munmap(pages + 8192, 4096);
+    memset(edge, 'e', 5);
+    socklen_t length = sizeof(struct sockaddr_storage);
+    struct iovec whole = {edge, 5}, too_long = {edge, 6}, pieces[2] = {{got, 2}, {edge, 9}};
+    struct msghdr message = {.msg_name = &echo, .msg_namelen = echo_length, .msg_iov = &too_long, .msg_iovlen = 1};
+    struct mmsghdr several[2] = {{message, 0}, {message, 0}};
+    several[0].msg_hdr.msg_iov = &whole;
+    TELL(sendto(fd, edge, 6, 0, (void *)&echo, echo_length));
+    TELL(sendto(fd, "x", 1, 0, (void *)edge, echo_length));
+    TELL(sendmsg(fd, &message, 0));
+    TELL(sendmsg(fd, (void *)edge, 0));
+    TELL(sendmmsg(fd, several, 2, 0));
+    TELL(recv(fd, edge, 5000, 0));
+    show("edge", edge, 5);
+    TELL(sendto(fd, "123456", 6, 0, (void *)&echo, echo_length));
+    TELL(recv(fd, edge, 6, MSG_PEEK));
+    TELL(recvfrom(fd, got, 10, MSG_PEEK, (void *)edge, &length));
+    TELL(recvfrom(fd, got, 10, MSG_PEEK, NULL, NULL));
+    message.msg_iov = pieces, message.msg_iovlen = 2;
+    TELL(recvmsg(fd, &message, MSG_PEEK));
+    pieces[1].iov_base = edge + 2;
+    TELL(recvmsg(fd, &message, MSG_PEEK));
+    TELL(recvmsg(fd, (void *)edge, MSG_PEEK));
+    TELL(recv(fd, pages, 8200, 0));
+    show("pages", pages, 6);
+    TELL(poll((void *)edge, 1, 0));
+    /* Known memory that goes away, or may not be written to any more. */
+    TELL(sendto(fd, pages, 6, 0, (void *)&echo, echo_length));
+    TELL(recv(fd, pages, 6, MSG_PEEK));
+    mprotect(pages, 4096, PROT_READ);
+    TELL(recv(fd, pages, 6, MSG_PEEK));
+    munmap(pages, 8192);
+    TELL(recv(fd, pages, 6, MSG_PEEK));
+    TELL(sendto(fd, pages, 6, 0, (void *)&echo, echo_length));
+    TELL(recv(fd, got, 6, 0));
+}
+
 void pointers(void) {
     int fd = bound();
     settle(fd);
@@ -178,6 +217,7 @@ void pointers(void) {
     TELL(ioctl(fd, FIONREAD, page));
     TELL(sendto(fd, "good", 4, 0, (void *)&echo, echo_length));
     TELL(recv(fd, got, 10, 0));
+    edges_of_memory(fd);
 }
 
 static void wait_for(int fd, const char *what) {
