@@ -1,4 +1,4 @@
-//! The README in both languages: what one says, the other says in the same place.
+//! The README and guides in both languages: what one says, the other says in the same place.
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
@@ -23,16 +23,25 @@ fn lines(text: &str) -> Vec<Line> {
     let mut is_command = false;
     for line in text.lines() {
         match line {
-            "```" => is_command = !is_command,
-            command if is_command => lines.push(Line::Command(command.to_owned())),
+            fence if fence.starts_with("```") => is_command = !is_command,
+            command if is_command => lines.push(Line::Command(without_comment(command))),
             heading if heading.starts_with('#') => lines.push(Line::Heading(heading.find(' ').unwrap())),
             row if row.starts_with('|') => lines.push(Line::Row(codes(row))),
-            item if item.starts_with("- ") => lines.push(Line::Item),
+            item if item.starts_with("- ")
+                || item.starts_with(|c: char| c.is_ascii_digit()) && item.contains(". **") =>
+            {
+                lines.push(Line::Item);
+            }
             picture if picture.starts_with("![") => lines.push(Line::Picture),
             _ => {}
         }
     }
     lines
+}
+
+/// A line to be typed, without what is said about it.
+fn without_comment(command: &str) -> String {
+    command.split("  #").next().unwrap_or_default().trim_end().to_owned()
 }
 
 fn codes(row: &str) -> Vec<String> {
@@ -41,18 +50,30 @@ fn codes(row: &str) -> Vec<String> {
     codes
 }
 
-fn readme(name: &str) -> Vec<Line> {
+fn document(name: &str) -> Vec<Line> {
     lines(&fs::read_to_string(format!("{}/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap())
+}
+
+/// Asserts that two documents have the same parts, and no fewer than `least`.
+#[track_caller]
+fn are_alike(english: &str, japanese: &str, least: usize) {
+    let [en, ja] = [english, japanese].map(document);
+    for (number, (left, right)) in en.iter().zip(&ja).enumerate() {
+        assert_eq!(left, right, "part {number}: {english} is on the left, {japanese} on the right");
+    }
+    assert_eq!(en.len(), ja.len(), "{english}");
+    assert!(en.len() >= least, "{english}: {}", en.len());
 }
 
 #[test]
 fn both_languages_have_the_same_headings_commands_tables_and_lists() {
-    let (english, japanese) = (readme("README.md"), readme("README.ja.md"));
-    for (number, (en, ja)) in english.iter().zip(&japanese).enumerate() {
-        assert_eq!(en, ja, "part {number}: README.md is on the left, README.ja.md on the right");
-    }
-    assert_eq!(english.len(), japanese.len());
-    assert!(english.len() > 60, "{}", english.len());
+    are_alike("README.md", "README.ja.md", 60);
+}
+
+#[test]
+fn guides_that_are_whole_in_japanese_have_all_of_the_english_ones() {
+    are_alike("docs/bypass.md", "docs/ja/bypass.md", 90);
+    are_alike("docs/streams.md", "docs/ja/streams.md", 40);
 }
 
 #[test]
@@ -60,6 +81,7 @@ fn a_difference_is_found() {
     let line = |text| lines(text);
     assert_ne!(line("| `path` | x |"), line("| `goodput` | x |"));
     assert_ne!(line("```\na\n```"), line("```\nb\n```"));
+    assert_eq!(line("```toml\na = 1  # one\n```\n# x"), line("```toml\na = 1\n```\n# y"));
     assert_ne!(line("## a\n- b"), line("# a\n- b"));
     assert_eq!(line("| `a` and `b` |"), line("| `b` と `a` |"));
 }
