@@ -27,10 +27,12 @@ pub(crate) struct Page {
     pub(crate) approvals: Vec<(String, String)>,
     /// Sheets of the document on paper.
     pub(crate) paper: Paper,
+    /// Verdict and key figures: on paper the cover, above the identity.
+    pub(crate) cover: Vec<Block>,
+    /// Sections between the identity and the contents, which neither list nor number them.
+    pub(crate) front: Vec<Block>,
     /// All the rest.
-    pub(crate) blocks: Vec<Block>,
-    /// How many of these come on the cover of a document on paper, from the first.
-    pub(crate) on_cover: usize,
+    pub(crate) body: Vec<Block>,
     /// Claims that the results do not make; the last words.
     pub(crate) statement: String,
     /// Mark of every sheet: the run's name.
@@ -229,7 +231,10 @@ impl Page {
     /// With numbers for its figures and its tables, in the order in which it has them. What is folded has a series of its own: so every
     /// form has the same numbers, in order, although paper has that in an annex.
     pub(crate) fn numbered(mut self) -> Self {
-        number(&mut self.blocks, false, &mut Numbers::default());
+        let mut numbers = Numbers::default();
+        for part in [&mut self.cover, &mut self.front, &mut self.body] {
+            number(part, false, &mut numbers);
+        }
         self
     }
 }

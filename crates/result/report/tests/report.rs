@@ -199,7 +199,7 @@ fn page_one_has_verdict_counts_key_figures_doubt_limit_and_stamps() {
     assert!(!cover.contains("指摘事項\"") && rest.contains("指摘事項"), "findings come behind it");
     for page in [report::html(&material, Lang::En), report::markdown(&material, Lang::En)] {
         let at = |said: &str| page.find(said).unwrap_or_else(|| panic!("{said} is not there"));
-        let order = ["PASS 2, FAIL 2", "Key figures", "Gravest doubt", "Document number", "Findings", "Conclusion"];
+        let order = ["PASS 2, FAIL 2", "Key figures", "Gravest doubt", "Document number", "Conclusion", "Findings"];
         let order = order.map(at);
         assert!(order.is_sorted(), "{order:?}");
     }

@@ -20,17 +20,15 @@ use crate::{
 pub(crate) fn comparison(comparison: &Comparison, runs: &[Material<'_>], t: &Texts) -> Page {
     let simulated = runs.iter().any(|one| one.run.bed.simulated);
     let notice = || Block::Notice { word: t.get("simulated"), text: t.get("simulated-meaning").into() };
-    let mut blocks: Vec<Block> = simulated.then(notice).into_iter().collect();
-    blocks.push(verdict(comparison, t));
-    let on_cover = blocks.len();
-    blocks.extend(comparison.runs.iter().map(|run| run_section(run, t)));
+    let cover = simulated.then(notice).into_iter().chain([verdict(comparison, t)]).collect();
+    let mut body: Vec<Block> = comparison.runs.iter().map(|run| run_section(run, t)).collect();
     let figures: Vec<_> = probes::ALL.iter().flat_map(|probe| probe.side_by_side(runs, t)).map(Block::Figure).collect();
     if !figures.is_empty() {
-        blocks.push(Block::section(t.get("compare-figures-heading"), figures));
+        body.push(Block::section(t.get("compare-figures-heading"), figures));
     }
     let notes: Vec<Item> = notes(comparison, t).into_iter().map(Item::from).collect();
     if !notes.is_empty() {
-        blocks.push(Block::section(t.get("compare-notes-heading"), vec![Block::List(notes)]));
+        body.push(Block::section(t.get("compare-notes-heading"), vec![Block::List(notes)]));
     }
     Page {
         lang: t.lang,
@@ -40,8 +38,9 @@ pub(crate) fn comparison(comparison: &Comparison, runs: &[Material<'_>], t: &Tex
         identity: identity(comparison, t),
         approvals: vec![],
         paper: runs.first().map(|reference| paper(reference.run)).unwrap_or_default(),
-        blocks,
-        on_cover,
+        cover,
+        front: vec![],
+        body,
         statement: t.get("statement"),
         reference: comparison.reference.id.to_string(),
     }

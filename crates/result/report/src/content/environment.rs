@@ -10,6 +10,7 @@ use model::{
     environment::{EndpointFacts, HostFacts, InterfaceFacts},
 };
 
+use super::identity::conditions;
 use crate::{
     cards::{self, narrow_bus},
     columns::Columns,
@@ -20,7 +21,8 @@ use crate::{
 
 pub(super) fn environment(run: &Run, t: &Texts) -> Block {
     let Environment { hosts, endpoints, .. } = &run.before;
-    let mut blocks = stability(run, t);
+    let mut blocks: Vec<Block> = conditions(run, t).into_iter().collect();
+    blocks.extend(stability(run, t));
     blocks.extend(hosts.iter().map(|host| machine(host, t)));
     let of_hosts = |list: fn(&HostFacts) -> &Settings| -> Vec<Named<'_>> {
         hosts.iter().map(|host| (host.hostname.as_str(), list(host))).collect()

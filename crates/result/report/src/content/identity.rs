@@ -125,7 +125,6 @@ pub(super) fn scope(run: &Run, t: &Texts) -> Block {
     blocks.extend(identity.scope.iter().flat_map(|scope| paragraphs(scope)));
     blocks.push(Block::Paragraph(t.get("scope-results").into()));
     blocks.extend(devices(&identity.devices, t));
-    blocks.extend(identity.conditions.as_ref().map(|conditions| self::conditions(conditions, t)));
     blocks.extend(standards(&identity.standards, t));
     let deviations = if identity.deviations.is_empty() {
         Block::Paragraph(t.get("deviations-none").into())
@@ -147,9 +146,9 @@ fn devices(devices: &[Device], t: &Texts) -> Option<Block> {
     (!devices.is_empty()).then_some(table)
 }
 
-/// Conditions that the program cannot read.
-fn conditions(conditions: &TestConditions, t: &Texts) -> Block {
-    let TestConditions { room, temperature, humidity, power_profile } = conditions;
+/// Conditions that the program cannot read; nothing where none is told.
+pub(super) fn conditions(run: &Run, t: &Texts) -> Option<Block> {
+    let TestConditions { room, temperature, humidity, power_profile } = run.identity.as_ref()?.conditions.as_ref()?;
     let rows = [
         (t.get("condition-room"), room),
         (t.get("condition-temperature"), temperature),
@@ -157,7 +156,7 @@ fn conditions(conditions: &TestConditions, t: &Texts) -> Block {
         (t.get("condition-power-profile"), power_profile),
     ];
     let rows = rows.into_iter().map(|(label, value)| (label, Text::from(value.as_deref().unwrap_or_default())));
-    Block::facts(t.get("conditions-caption"), rows.collect())
+    Some(Block::facts(t.get("conditions-caption"), rows.collect()))
 }
 
 /// Standards that the test follows, each with its deviations.

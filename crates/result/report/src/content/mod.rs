@@ -31,30 +31,28 @@ use crate::{
     texts::Texts,
 };
 
-/// The report of a run.
+/// The report of a run, in the order of a test report: subject, conditions, method, results, findings. `docs/reports.md` has the list.
 pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
     let Material { run, assessment, files, .. } = *material;
-    let mut blocks = opening::simulated(run, t);
-    blocks.extend(card_health::blocks(assessment, t));
-    blocks.extend(opening::verdict(material, t));
-    blocks.extend(bufferbloat::blocks(assessment, t));
-    blocks.extend(opening::key_figures(material, t));
-    blocks.extend(opening::caveats(material, t));
-    let on_cover = blocks.len();
+    let mut cover = opening::simulated(run, t);
+    cover.extend(card_health::blocks(assessment, t));
+    cover.extend(opening::verdict(material, t));
+    cover.extend(bufferbloat::blocks(assessment, t));
+    cover.extend(opening::key_figures(material, t));
+    cover.extend(opening::caveats(material, t));
     let items = Items::of(material, t);
-    blocks.push(findings::findings(material, &items, t));
-    blocks.extend(identity::conclusion(run, t));
-    blocks.push(opening::summary(material, t));
-    blocks.extend(items.section(run, t));
-    blocks.push(identity::scope(run, t));
-    blocks.extend(identity::changes(run, t));
-    blocks.push(topology::topology(run, t));
-    blocks.push(method::method(material, t));
-    blocks.push(results(material, t));
-    blocks.extend(references::references(run, assessment.comparisons.as_deref(), t));
-    blocks.push(environment::environment(run, t));
-    blocks.push(closing::glossary(material, t));
-    blocks.extend(raw::files(files, t));
+    let mut body = vec![opening::summary(material, t)];
+    body.extend(identity::conclusion(run, t));
+    body.push(identity::scope(run, t));
+    body.push(topology::topology(run, t));
+    body.push(environment::environment(run, t));
+    body.push(method::method(material, t));
+    body.extend(items.section(run, t));
+    body.push(results(material, t));
+    body.extend(references::references(run, assessment.comparisons.as_deref(), t));
+    body.push(findings::findings(material, &items, t));
+    body.push(closing::glossary(material, t));
+    body.extend(raw::files(files, t));
     Page {
         lang: t.lang,
         title: identity::title(run, t),
@@ -63,8 +61,9 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
         identity: identity::rows(run, t),
         approvals: identity::approvals(run, t),
         paper: identity::paper(run),
-        blocks,
-        on_cover,
+        cover,
+        front: identity::changes(run, t).into_iter().collect(),
+        body,
         statement: t.get("statement"),
         reference: run.id.to_string(),
     }

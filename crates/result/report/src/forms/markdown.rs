@@ -28,7 +28,6 @@ fn document(page: &Page, t: &Texts) -> String {
         let value = if value.is_empty() { "\\_\\_\\_\\_\\_\\_\\_\\_".to_owned() } else { escaped(value) };
         format!("- **{}**: {value}", escaped(label))
     });
-    let (opening, sections) = page.blocks.split_at(page.on_cover.min(page.blocks.len()));
     let mut out = Markdown { t, depth: 1, parts: vec![] };
     if let Some(Issuer { name, address, .. }) = &page.issuer {
         let lines: Vec<String> =
@@ -36,9 +35,10 @@ fn document(page: &Page, t: &Texts) -> String {
         out.add(lines.join("\\\n"));
     }
     out.add(format!("# {}", escaped(&page.title)));
-    out.all(opening);
+    out.all(&page.cover);
     out.add(identity.collect::<Vec<_>>().join("\n"));
-    out.all(sections);
+    out.all(&page.front);
+    out.all(&page.body);
     out.add("---".to_owned());
     out.add(format!("{}\n{}", escaped(&page.statement), code(&page.reference)));
     out.parts.join("\n\n") + "\n"

@@ -1,6 +1,6 @@
 # 測定時の環境。キーは en/ と同じ。
 
-environment-heading = マシンと設定
+environment-heading = 試験条件・使用機器
 environment-caption = マシン { $host }(最初の試行の前に取得)
 environment-same = 最後の試行の後に再度取得し、差異はありませんでした。
 environment-unread = 測定が完了しなかったため、最後の試行の後の取得は行っていません。

@@ -14,7 +14,7 @@ use crate::{
 pub(super) struct Blocks<'t> {
     t: &'t Texts,
     /// Sections of the first level so far.
-    sections: usize,
+    pub(super) sections: usize,
     /// How deep the section is that is being shown; 0 outside of any.
     depth: usize,
 }

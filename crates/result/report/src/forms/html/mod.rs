@@ -33,9 +33,6 @@ pub fn comparison_html(comparison: &Comparison, runs: &[Material<'_>], lang: Lan
 }
 
 fn document(page: &Page, t: &Texts) -> Markup {
-    // The verdict stands before the fields of the document, also on a phone.
-    let first = page.blocks.iter().position(|block| matches!(block, Block::Section(_))).unwrap_or(page.blocks.len());
-    let (opening, sections) = page.blocks.split_at(first);
     let mut blocks = Blocks::new(t);
     html! {
         (DOCTYPE)
@@ -51,11 +48,12 @@ fn document(page: &Page, t: &Texts) -> Markup {
                 @if let Some(mark) = &page.mark { p.sheet-mark aria-hidden="true" { (mark) } }
                 header { (issuer(page)) h1 { (page.title) } }
                 main {
-                    (blocks.all(opening))
+                    (blocks.all(&page.cover))
                     (identity(page))
                     (approvals(page))
-                    (contents(sections, t))
-                    (blocks.all(sections))
+                    (blocks.all(&page.front))
+                    (contents(&page.body, blocks.sections, t))
+                    (blocks.all(&page.body))
                 }
                 footer {
                     p { (page.statement) }
@@ -100,8 +98,8 @@ fn approvals(page: &Page) -> Markup {
     }
 }
 
-/// Links to the sections of the first level.
-fn contents(blocks: &[Block], t: &Texts) -> Markup {
+/// Links to the sections of the first level, which follow `before` others.
+fn contents(blocks: &[Block], before: usize, t: &Texts) -> Markup {
     let sections = blocks.iter().filter_map(|block| match block {
         Block::Section(section) => Some(&section.title),
         _ => None,
@@ -109,7 +107,7 @@ fn contents(blocks: &[Block], t: &Texts) -> Markup {
     html! {
         nav.contents aria-label=(t.get("contents-heading")) {
             ol {
-                @for (number, title) in (1..).zip(sections) {
+                @for (number, title) in (before + 1..).zip(sections) {
                     li { a href=(format!("#{}", blocks::anchor(number))) { (title) } }
                 }
             }

@@ -47,8 +47,6 @@ fn date(run: &Run, t: &Texts) -> String {
 }
 
 fn typeset(page: &Page, date: &str, t: &Texts) -> Typeset {
-    // For readers in a hurry.
-    let (opening, sections) = page.blocks.split_at(page.on_cover.min(page.blocks.len()));
     let on_page = t.with("on-page", &[("page", &"#")]);
     let mut sheets = Sheets { t, paper: page.paper, on_page, files: BTreeMap::new(), folded: vec![], depth: 0 };
     let mut source = palette::dictionary() + LOOKS;
@@ -60,9 +58,12 @@ fn typeset(page: &Page, date: &str, t: &Texts) -> Typeset {
     }
     let (identity, approvals) = (pairs(&page.identity), pairs(&page.approvals));
     let issuer = sheets.issuer(page);
-    let _ = writeln!(source, "#cover({title}, {issuer}, {identity}, {approvals})[\n{}]", sheets.all(opening));
+    let _ = writeln!(source, "#cover({title}, {issuer}, {identity}, {approvals})[\n{}]", sheets.all(&page.cover));
+    if !page.front.is_empty() {
+        let _ = writeln!(source, "#front[\n{}]", sheets.all(&page.front));
+    }
     source += "#contents()\n";
-    source += &sheets.all(sections);
+    source += &sheets.all(&page.body);
     let _ = writeln!(source, "#note({})", string(&page.statement));
     source += &sheets.annex(&t.get("annex-heading"));
     let files = sheets.files.into_iter().map(|(name, content)| NamedFile { name, content }).collect();

@@ -3,9 +3,10 @@ use model::Verdict;
 use super::*;
 use crate::page::{Column, Item, Number, Section, Table};
 
-fn page(blocks: Vec<Block>) -> Page {
+/// The first block on the cover.
+fn page(mut blocks: Vec<Block>) -> Page {
+    let body = blocks.split_off(blocks.len().min(1));
     Page {
-        on_cover: 1,
         lang: Lang::Ja,
         title: "報告書".to_owned(),
         issuer: None,
@@ -13,7 +14,9 @@ fn page(blocks: Vec<Block>) -> Page {
         identity: vec![("顧客".to_owned(), "\"甲\\乙\"".to_owned())],
         approvals: vec![("承認".to_owned(), String::new())],
         paper: Paper::A4,
-        blocks,
+        cover: blocks,
+        front: vec![],
+        body,
         statement: "以上".to_owned(),
         reference: "run-1".to_owned(),
     }
