@@ -350,6 +350,7 @@ fn a_run_stands_beside_what_others_measured() {
         let plain = said.replace("&#39;", "'");
         assert!(english.contains(said) || english.contains(&plain), "{said}");
     }
+    assert_eq!(english.matches("Environment here simulated").count(), 1, "what all rows share is said once");
     let japanese = shown(&material, Lang::Ja);
     for said in
         ["あるカード", "表と本文が一致しません。", "検証者による実測値", "乖離率", "対象: X1, 光ファイバー1 m。"]

@@ -1,9 +1,11 @@
 //! The run beside published or imported figures.
 
+use std::mem::discriminant;
+
 use model::{
-    Compared, Reference, ReferenceComparison, Run,
-    alike::distinct,
-    reference::{NotCompared, ReferenceFigure},
+    Compared, Match, NotComparable, Reference, ReferenceComparison, Run, Total,
+    alike::{distinct, grouped},
+    reference::{Difference, NotCompared, ReferenceFigure},
 };
 
 use crate::{
@@ -27,9 +29,9 @@ fn beside(comparison: &ReferenceComparison, t: &Texts) -> Block {
     let reference = &comparison.reference;
     let mut blocks = vec![Block::Paragraph(source(reference, t).into())];
     if !comparison.rows.is_empty() {
-        blocks.push(table(&comparison.rows, t));
+        blocks.extend(table(&comparison.rows, t));
     }
-    blocks.extend(list(t.get("references-not-compared"), comparison.not_compared.iter().map(|it| reason(it, t))));
+    blocks.extend(list(t.get("references-not-compared"), reasons(&comparison.not_compared, t).into_iter()));
     blocks.extend(list(t.get("references-notes"), notes(comparison, t)));
     let title = show::words(&reference.title, t);
     Block::section(t.with("references-title", &[("title", &title), ("reference", &reference.id)]), blocks)
@@ -58,23 +60,58 @@ fn source(reference: &Reference, t: &Texts) -> String {
     [Some(measured), on, tool, read].into_iter().flatten().collect::<Vec<_>>().join(" ")
 }
 
-fn table(rows: &[Compared], t: &Texts) -> Block {
+/// Conditions that differ in every row alike are said once, above the table, which is narrower without them.
+fn table(rows: &[Compared], t: &Texts) -> Vec<Block> {
+    let of_all = in_every_row(rows);
+    let is_alike = rows.iter().all(|row| differing(row).is_empty());
+    let has_others = rows.iter().any(|row| !others(row, &of_all).is_empty());
     let range = |it: &Compared| {
         let (low, high) = it.ours.interval.map_or((it.ours.low, it.ours.high), |it| (it.low, it.high));
         show::or_none((it.ours.trials > 1).then_some(()), |()| show::metric_range(it.metric, low, high))
     };
-    Columns::new()
+    let table = Columns::new()
         .long(t.get("col-configuration"), |it: &Compared| probes::configuration(&it.spec, t))
         .words(t.get("col-figure"), |it| figure(&it.theirs, t))
         .figures(t.get("col-trials"), |it| it.ours.trials.to_string())
         .figures(t.get("col-ours"), |it| Text::strong(show::metric_value(it.metric, it.ours.median)))
         .figures(t.get("col-ours-range"), range)
+        .only_if(rows.iter().any(|it| it.ours.trials > 1))
         .figures(t.get("col-theirs"), |it| show::printed(&it.theirs.value))
         .figures(t.get("col-deviation"), |it| Text::strong(show::deviation(it.deviation_percent)))
-        .long(t.get("col-conditions"), |it| {
-            show::differences(&it.matches, t).unwrap_or_else(|| t.get("conditions-alike"))
-        })
-        .table(t.get("references-caption"), rows)
+        .long(t.get("col-conditions"), |it| conditions(&others(it, &of_all), of_all.is_empty(), t))
+        .only_if(has_others)
+        .table(t.get("references-caption"), rows);
+    let said = is_alike || !of_all.is_empty();
+    let said = said.then(|| conditions(&of_all.iter().collect::<Vec<_>>(), is_alike, t));
+    let said = said.map(|words| Block::Paragraph(t.with("references-conditions", &[("conditions", &words)]).into()));
+    said.into_iter().chain([table]).collect()
+}
+
+fn differing(row: &Compared) -> &[Difference] {
+    match &row.matches {
+        Match::Differs { conditions } => conditions,
+        Match::Comparable | Match::NotComparable { .. } => &[],
+    }
+}
+
+fn in_every_row(rows: &[Compared]) -> Vec<Difference> {
+    let Some((first, rest)) = rows.split_first() else { return vec![] };
+    let is_everywhere = |it: &&Difference| rest.iter().all(|row| differing(row).contains(it));
+    differing(first).iter().filter(is_everywhere).cloned().collect()
+}
+
+/// Conditions of a row that differ beside those of all rows.
+fn others<'r>(row: &'r Compared, of_all: &[Difference]) -> Vec<&'r Difference> {
+    differing(row).iter().filter(|it| !of_all.contains(it)).collect()
+}
+
+/// Conditions that differ; where none does, whether all are alike or there are no others.
+fn conditions(differing: &[&Difference], is_alike: bool, t: &Texts) -> String {
+    match differing {
+        [] if is_alike => t.get("conditions-alike"),
+        [] => show::NO_FIGURE.to_owned(),
+        several => show::in_short(several, t),
+    }
 }
 
 /// Compared statistic: `RTT/2, mean`.
@@ -83,9 +120,29 @@ fn figure(figure: &ReferenceFigure, t: &Texts) -> String {
     t.with("joined", &[("a", &metric), ("b", &statistic)])
 }
 
-fn reason(not_compared: &NotCompared, t: &Texts) -> String {
-    let (count, why) = (not_compared.figures, show::not_comparable(&not_compared.why, t));
+/// A line for each reason; those that differ in a size alone share one.
+fn reasons(all: &[NotCompared], t: &Texts) -> Vec<String> {
+    let is_alike =
+        |a: &&NotCompared, b: &&NotCompared| size(&a.why).is_some() && discriminant(&a.why) == discriminant(&b.why);
+    grouped(all, is_alike).into_iter().map(|alike| reason(&alike, t)).collect()
+}
+
+fn reason(alike: &[&NotCompared], t: &Texts) -> String {
+    let count = alike.iter().map(|it| u64::from(it.figures)).total();
+    let sizes: Vec<String> = alike.iter().filter_map(|it| size(&it.why)).map(|size| size.to_string()).collect();
+    let why = match alike {
+        [first, _, ..] => t.of_value_with("why", &first.why, &[("theirs", &sizes.join(&t.get("list-comma")))]),
+        _ => alike.iter().map(|it| show::not_comparable(&it.why, t)).collect(),
+    };
     t.with("references-reason", &[("count", &count), ("why", &why)])
+}
+
+fn size(why: &NotComparable) -> Option<u32> {
+    match why {
+        NotComparable::FrameSize { theirs } => Some(theirs.0),
+        NotComparable::PayloadSize { theirs } => Some(theirs.0),
+        _ => None,
+    }
 }
 
 /// Remarks on the source and its figures.
@@ -96,4 +153,24 @@ fn notes(comparison: &ReferenceComparison, t: &Texts) -> impl Iterator<Item = St
     });
     let of_source = comparison.reference.notes.iter().map(|note| show::words(note, t).to_owned());
     distinct(of_source.chain(of_figures)).into_iter()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::FrameSize;
+
+    use super::*;
+    use crate::lang::Lang;
+
+    #[test]
+    fn missing_sizes_share_a_line() {
+        let of = |theirs| NotCompared { why: NotComparable::FrameSize { theirs: FrameSize(theirs) }, figures: 1 };
+        let all = [of(128), NotCompared { why: NotComparable::InsideHost, figures: 2 }, of(256)];
+        let lines = reasons(&all, Texts::of(Lang::En));
+        assert_eq!(lines[0], "2 of its figures, because the run has no trial with frames of 128, 256 bytes.");
+        assert!(
+            lines.len() == 2 && lines[1].starts_with("2 of its figures, because the source's packets"),
+            "{lines:?}"
+        );
+    }
 }

@@ -70,12 +70,6 @@ pub(crate) fn criterion(outcome: &LimitOutcome, t: &Texts) -> String {
     }
 }
 
-/// Each condition that differs, with both values; `None` where none does.
-pub(crate) fn differences(matches: &Match, t: &Texts) -> Option<String> {
-    let Match::Differs { conditions } = matches else { return None };
-    Some(conditions.iter().map(|it| difference(it, t)).collect::<Vec<_>>().join("; "))
-}
-
 /// Each condition once: with both values where these are always the same, else by its name.
 pub(crate) fn in_short(differences: &[&Difference], t: &Texts) -> String {
     let word = |one: &&Difference| {

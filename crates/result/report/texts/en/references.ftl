@@ -75,6 +75,7 @@ references-source = Source: { $source }.
 references-unnamed = not named
 references-undated = date not known
 references-caption = Ours: median over the trials with its uncertainty (95 % interval), or from the lowest to the highest trial where these are too few. Deviation: ours above theirs, in percent of theirs.
+references-conditions = Conditions of every row: { $conditions }.
 references-not-compared = Not comparable:
 references-reason = { $count } of its figures, because { $why }.
 references-notes = Notes on the source:

@@ -75,6 +75,7 @@ references-source = 出典: { $source }。
 references-unnamed = 記載なし
 references-undated = 日付不明
 references-caption = 本測定の値は試行間の中央値です。不確かさは95 %信頼区間、試行が不足する場合は試行間の最小〜最大を示します。乖離率は比較対象の値に対する本測定の値の差の割合です。
+references-conditions = 全行に共通の条件: { $conditions }。
 references-not-compared = 比較できない値:
 references-reason = { $count }件: { $why }。
 references-notes = 出典に関する注記:
