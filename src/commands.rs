@@ -25,6 +25,7 @@ mod room;
 mod router;
 mod runs;
 mod sides;
+mod table;
 mod wanted;
 mod watch;
 mod words;

@@ -445,6 +445,7 @@ fn lists_and_schemas_are_as_they_were() {
             &["runs"],
             &["runs", "--json"],
             &["baseline", "show"],
+            &["baseline", "show", "--lang", "ja"],
             &["baseline", "show", "--json"],
             &["references", "--lang", "en"],
             &["references", "--lang", "ja"],

@@ -6,9 +6,9 @@ use anyhow::Context;
 use bed::{BedRef, Taking, Wanted, check_name};
 use kernel::{namespace, privilege};
 use model::{Bed, Mtu, Privilege};
-use report::{BedsDocument, UndoneDocument};
+use report::{BedsDocument, Lang, UndoneDocument};
 
-use super::{answer, own_program, wanted::words_or_bed};
+use super::{answer, language, own_program, wanted::words_or_bed};
 use crate::{
     cli::{BedAction, Common},
     exit::{Exit, NeedsRoot, Words},
@@ -46,14 +46,20 @@ fn up(name: &str, bed: BedRef, taking: Taking, mtu: Option<Mtu>, common: &Common
     bed.can_stay().map_err(Words)?;
     let wanted = Wanted { taking, mtu, ..Wanted::plain(bed, Privilege::Root, own_program()?) };
     let bed = bed::up(name, &wanted).map_err(words_or_bed)?;
-    let hint = format!("Use it with --bed {name}; take it down with \"wireproof bed down {name}\".\n");
-    answer(&BedsDocument::of(std::slice::from_ref(&bed)), || describe(&bed) + &hint, common)?;
+    let lang = language(common);
+    let words = || format!("{}{}\n", describe(&bed, lang), report::bed_hint(name, lang));
+    answer(&BedsDocument::of(std::slice::from_ref(&bed)), words, common)?;
     Ok(Exit::Done)
 }
 
 fn list(common: &Common) -> anyhow::Result<Exit> {
     let beds = bed::list(&own_program()?)?;
-    answer(&BedsDocument::of(&beds), || lines(beds.iter().map(describe), "No bed stands.\n"), common)?;
+    let lang = language(common);
+    let words = || match beds.is_empty() {
+        true => report::beds_none(lang) + "\n",
+        false => beds.iter().map(|bed| describe(bed, lang)).collect(),
+    };
+    answer(&BedsDocument::of(&beds), words, common)?;
     Ok(Exit::Done)
 }
 
@@ -62,44 +68,18 @@ fn exec(name: &str, endpoint: &str, program: &[OsString]) -> anyhow::Result<Exit
     enter(&namespace, program)
 }
 
-fn describe(bed: &Bed) -> String {
-    let ends = bed.endpoints.iter().map(|end| {
-        let addresses: Vec<String> = end.addresses.iter().map(ToString::to_string).collect();
-        format!(
-            "  {}: namespace {}, {} MTU {}, {}\n",
-            end.name,
-            end.namespace,
-            end.interface,
-            end.mtu.0,
-            addresses.join(", ")
-        )
-    });
-    let device = bed.dut.iter().zip(bed::dut_namespace(bed));
-    let device = device.map(|(device, namespace)| format!("  {}: namespace {namespace}\n", device.machine));
-    let simulated = if bed.simulated { "simulated: " } else { "" };
-    let what = match (bed.makes_its_links(), &bed.dut) {
-        (true, None) => "two namespaces, one veth pair",
-        (true, Some(_)) => "two namespaces, and a third one between them",
-        (false, _) => "two ports of this machine, each in a namespace of its own",
-    };
-    format!("{} ({simulated}{what})\n", bed.name) + &ends.chain(device).collect::<String>()
+fn describe(bed: &Bed, lang: Lang) -> String {
+    report::bed_lines(bed, bed::dut_namespace(bed).as_deref(), lang)
 }
 
 pub(super) fn tell_undone(undone: &[String], common: &Common) -> anyhow::Result<Exit> {
-    let said = undone.iter().map(|change| format!("undone: {change}\n"));
-    answer(&UndoneDocument::of(undone), || lines(said, "Nothing to undo.\n"), common)?;
+    answer(&UndoneDocument::of(undone), || report::undone_lines(undone, language(common)), common)?;
     Ok(Exit::Done)
 }
 
 /// The bed that a namespace belongs to: they are named `wp<bed>-<end>`.
 pub(super) fn of_namespace(namespace: &str) -> Option<&str> {
     namespace.strip_prefix("wp")?.rsplit_once('-').map(|(bed, _)| bed).filter(|bed| !bed.is_empty())
-}
-
-/// All of them, or a sentence if there are none.
-fn lines(said: impl Iterator<Item = String>, none: &str) -> String {
-    let said: String = said.collect();
-    if said.is_empty() { none.to_owned() } else { said }
 }
 
 fn need_root(why: &str) -> anyhow::Result<()> {

@@ -11,6 +11,7 @@ use super::{
     answer, language,
     report::{check_pdf, set_pdf},
     runs::{load, open},
+    table::table,
     tell,
 };
 use crate::{
@@ -104,7 +105,7 @@ pub(super) fn baseline(action: &BaselineAction, common: &Common) -> anyhow::Resu
         BaselineAction::Show => store.baselines()?,
     };
     let document = BaselinesDocument::of(baselines.iter().cloned().map(entry).collect());
-    answer(&document, || listed(&baselines), common)?;
+    answer(&document, || listed(&baselines, language(common)), common)?;
     Ok(Exit::Done)
 }
 
@@ -112,17 +113,15 @@ fn entry(Baseline { bed, plan, name, run, started }: Baseline) -> BaselineEntry 
     BaselineEntry { bed, plan, name, run, started }
 }
 
-fn listed(baselines: &[Baseline]) -> String {
+fn listed(baselines: &[Baseline], lang: Lang) -> String {
     if baselines.is_empty() {
-        return "No baseline is set; set one with \"wireproof baseline set RUN\".\n".to_owned();
+        return report::baselines_none(lang) + "\n";
     }
     let zone = zone::of_caller();
-    let row = |[plan, bed, name, run, started]: [&str; 5]| {
-        format!("{plan:<12} {bed:<12} {name:<10} {run:<21} {started}").trim_end().to_owned() + "\n"
+    let row = |Baseline { bed, plan, name, run, started }: &Baseline| {
+        [plan.clone(), bed.clone(), name.clone(), run.0.clone(), zone::minute(started, &zone)]
     };
-    let rows =
-        baselines.iter().map(|it| row([&it.plan, &it.bed, &it.name, &it.run.0, &zone::minute(&it.started, &zone)]));
-    row(["plan", "bed", "baseline", "run", "started"]) + &rows.collect::<String>()
+    table(&report::baselines_head(lang), &baselines.iter().map(row).collect::<Vec<_>>(), None)
 }
 
 #[cfg(test)]

@@ -2,8 +2,11 @@
 
 use report::{LeftOut, ReferencesDocument};
 
-use super::{print, print_json};
+use super::{language, print, print_json, table::table};
 use crate::{cli::Common, exit::Exit, output::say, references};
+
+/// Column of the number of figures.
+const FIGURES: usize = 1;
 
 /// `wireproof references`; wrong words where a file of the user's cannot be used.
 pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
@@ -15,13 +18,11 @@ pub(super) fn list(common: &Common) -> anyhow::Result<Exit> {
             .map(|broken| LeftOut { file: broken.file.display().to_string(), error: broken.error.clone() });
         print_json(&ReferencesDocument::of(&references.known, left_out.collect()))?;
     } else {
-        print(&format!("{:<22} {:>7}  {:<10} {:<10} {}\n", "reference", "figures", "measured", "by", "what"))?;
-        for it in &references.known {
-            let date = it.date.as_deref().unwrap_or("?");
-            let (by, figures) = (it.measured_by.as_deref().unwrap_or("?"), it.figures.len());
-            print(&format!("{:<22} {figures:>7}  {date:<10} {by:<10} {}\n", it.id, it.title.en))?;
-        }
-        print(&format!("Files of your own are read from {}\n", references::folder(common)?.display()))?;
+        let lang = language(common);
+        let rows: Vec<_> = references.known.iter().map(|it| report::reference_row(it, lang)).collect();
+        let folder = references::folder(common)?.display().to_string();
+        let listed = table(&report::references_head(lang), &rows, Some(FIGURES));
+        print(&(listed + &report::references_folder(&folder, lang) + "\n"))?;
     }
     references.broken.iter().for_each(|broken| say(&broken.to_string()));
     Ok(if references.broken.is_empty() { Exit::Done } else { Exit::Words })

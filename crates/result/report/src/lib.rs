@@ -19,6 +19,7 @@ mod histogram;
 mod lack;
 mod lang;
 mod limited;
+mod lists;
 mod material;
 mod meta;
 mod method;
@@ -51,6 +52,10 @@ pub use histogram::Bars;
 pub use lack::{lack_costs, lack_labels, lack_remedy};
 pub use lang::{HELP_JA, Lang, LangError};
 pub use limited::LimitedByEntry;
+pub use lists::{
+    baselines_head, baselines_none, bed_hint, bed_lines, beds_none, reference_row, references_folder, references_head,
+    run_verdict, runs_head, runs_none, undone_lines,
+};
 pub use material::{Material, RawFile};
 pub use meta::meta_template;
 pub use notice::Notice;

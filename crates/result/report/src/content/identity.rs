@@ -1,7 +1,5 @@
 //! Identity of the document, its scope, and deviations from the method.
 
-use std::fmt::Display;
-
 use jiff::tz::TimeZone;
 use model::{Date, Device, Identity, Photo, Revision, Run, Signatory, Standard, TestConditions, identity::Paper};
 
@@ -93,15 +91,12 @@ pub(super) fn paper(run: &Run) -> Paper {
 /// Identity of the run.
 fn measured(run: &Run, t: &Texts) -> Vec<(String, String)> {
     let finished = run.finished.as_deref().map_or_else(|| t.get("not-finished"), |at| show::time(at, t));
-    let nic = |end: usize| run.bed.endpoints.get(end).map_or("", |end| end.interface.as_str());
-    let values: [(&str, &dyn Display); 3] = [("near", &nic(0)), ("far", &nic(1)), ("count", &run.bed.endpoints.len())];
-    let bed = t.with(&format!("bed-{}", run.bed.layout()), &values);
     vec![
         (t.get("label-run"), run.id.to_string()),
         (t.get("label-started"), show::time(&run.started, t)),
         (t.get("label-finished"), finished),
         (t.get("label-plan"), run.plan.name.clone()),
-        (t.get("label-bed"), bed),
+        (t.get("label-bed"), show::bed(&run.bed, t)),
         (t.get("label-program"), run.wireproof.clone()),
     ]
 }

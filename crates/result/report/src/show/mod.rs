@@ -11,7 +11,7 @@ use model::{Assessment, Metric, PageOne, Quantity, Run, Verdict};
 pub(crate) use self::comparison::{compared_run, difference, difference_interval, medians};
 pub(crate) use self::host::{hypervisor, link_state, reading, reading_or_none, why_these_cores};
 pub(crate) use self::names::{
-    amount, direction, joined, looked_for, loss, metric, mode, past_the_kernel, short_amount, short_warmup, stack,
+    amount, bed, direction, joined, looked_for, loss, metric, mode, past_the_kernel, short_amount, short_warmup, stack,
     transport, verdict, way, with_way,
 };
 pub(crate) use self::references::{

@@ -1,6 +1,8 @@
 //! Names of configurations, in the report's language.
 
-use model::{Amount, Direction, IpVersion, Limit, Metric, Protocol, Stack, Verdict, WaitMode};
+use std::fmt::Display;
+
+use model::{Amount, Bed, Direction, IpVersion, Limit, Metric, Protocol, Stack, Verdict, WaitMode};
 
 use super::{grouped, or_none};
 use crate::texts::Texts;
@@ -73,6 +75,13 @@ pub(crate) fn verdict(verdict: Verdict, t: &Texts) -> String {
 /// A metric.
 pub(crate) fn metric(metric: Metric, t: &Texts) -> String {
     t.of_value("metric", &metric)
+}
+
+/// Kind of a bed in words.
+pub(crate) fn bed(bed: &Bed, t: &Texts) -> String {
+    let nic = |end: usize| bed.endpoints.get(end).map_or("", |end| end.interface.as_str());
+    let values: [(&str, &dyn Display); 3] = [("near", &nic(0)), ("far", &nic(1)), ("count", &bed.endpoints.len())];
+    t.with(&format!("bed-{}", bed.layout()), &values)
 }
 
 /// Selectors of a limit that matched nothing.
