@@ -407,6 +407,21 @@ mod tests {
     }
 
     #[test]
+    fn a_quantity_with_a_sign_is_told_with_what_is_right() {
+        for (line, right) in [
+            (["goodput", "--duration", "-5s"], "write it like \"10 s\""),
+            (["watch", "--interval", "-1 s"], "write it like \"10 s\""),
+            (["goodput", "--rate", "-1 Gbit/s"], "write it like \"9.4 Gbit/s\""),
+            (["latency", "--rate", "-1 kpps"], "write it like \"100 kpps\""),
+            (["goodput", "--window", "-1 MiB"], "write it like \"4 MiB\""),
+        ] {
+            let words = ["wireproof"].iter().chain(&line).map(OsString::from).collect();
+            let said = parse(words, Lang::En).map(drop).map_err(|error| error.to_string()).expect_err("wrong words");
+            assert!(said.contains(right), "{said}");
+        }
+    }
+
+    #[test]
     fn hidden_commands_are_not_offered() {
         let words = ["wireproof", "--quiet"].map(OsString::from).to_vec();
         let said = parse(words, Lang::En).map(drop).map_err(|error| error.to_string()).expect_err("no command");

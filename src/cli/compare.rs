@@ -14,7 +14,7 @@ pub(crate) struct Compared {
     pub(crate) runs: Vec<RunId>,
     /// How much worse a time or a rate may be, in percent of the reference. More loss and a smaller path MTU are always
     /// worse.
-    #[arg(long, default_value = "0%", value_name = "PERCENT")]
+    #[arg(long, allow_hyphen_values = true, default_value = "0%", value_name = "PERCENT")]
     pub(crate) tolerance: Percent,
     /// Folder for the files of the comparison; without it none is written.
     #[arg(long, value_name = "DIR")]

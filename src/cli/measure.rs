@@ -37,7 +37,7 @@ pub(crate) struct Measure {
     #[arg(long, value_delimiter = ',', value_name = "SIZES", allow_negative_numbers = true, value_parser = whole::<u32>("1518"))]
     pub(crate) frame_sizes: Vec<u32>,
     /// Counted time of each goodput trial, like "10 s"; with "latency" and "packets" of each of their trials.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
     pub(crate) duration: Option<Nanos>,
     /// Counted messages of each latency trial.
     #[arg(long, allow_negative_numbers = true, value_parser = at_least_1)]

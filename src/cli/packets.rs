@@ -33,7 +33,7 @@ pub(crate) struct CaptureOptions {
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = super::numbers::at_least_1)]
     pub(crate) count: Option<u64>,
     /// End by itself after this time.
-    #[arg(long, value_name = "TIME", value_parser = super::watch::parse_duration)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = super::watch::parse_duration)]
     pub(crate) time: Option<Nanos>,
     /// Frames: stream (numbered by wireproof), stream NUMBER, udp, tcp, icmp, arp, port NUMBER, host ADDRESS, vlan NUMBER; of
     /// several, like "udp port 53", all have to hold. All frames without it.
@@ -54,7 +54,7 @@ pub(crate) struct SendOptions {
     #[arg(long, value_name = "MAC")]
     pub(crate) mac: Option<Mac>,
     /// Load: "1 Mpps", "5 Gbit/s L1", "10 %" of the line, with "poisson" or "burst 32" behind it; without it flat out.
-    #[arg(long, value_name = "LOAD")]
+    #[arg(long, allow_hyphen_values = true, value_name = "LOAD")]
     pub(crate) rate: Option<Load>,
     /// Frame sizes with FCS, in turn, like "64", "64, 128, 1518" or "imix" (default: 64).
     #[arg(long, value_name = "SIZES")]
@@ -69,7 +69,7 @@ pub(crate) struct SendOptions {
     #[arg(long)]
     pub(crate) engine: Option<Engine>,
     /// Duration.
-    #[arg(long, value_name = "TIME", default_value = "10 s", value_parser = super::watch::parse_duration)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "10 s", value_parser = super::watch::parse_duration)]
     pub(crate) duration: Nanos,
     /// End earlier, after so many frames of all streams.
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = super::numbers::at_least_1)]
@@ -95,7 +95,7 @@ pub(crate) struct ReceiveOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) stream_file: Option<PathBuf>,
     /// End by itself after this time; otherwise Ctrl-C ends it.
-    #[arg(long, value_name = "TIME", value_parser = super::watch::parse_duration)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = super::watch::parse_duration)]
     pub(crate) duration: Option<Nanos>,
     /// End by itself when so many frames have come.
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = super::numbers::at_least_1)]

@@ -17,13 +17,13 @@ pub(crate) struct WatchOptions {
     #[arg(long, value_name = "NAME")]
     pub(crate) namespace: Vec<String>,
     /// Time between two readings, from 50 ms to 1 h.
-    #[arg(long, value_name = "TIME", default_value = "1 s", value_parser = parse_interval)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "1 s", value_parser = parse_interval)]
     pub(crate) interval: Nanos,
     /// End after this many intervals.
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = super::numbers::at_least_1)]
     pub(crate) count: Option<u64>,
     /// End by itself after this time.
-    #[arg(long, value_name = "TIME", value_parser = parse_duration)]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = parse_duration)]
     pub(crate) duration: Option<Nanos>,
     /// One line for each interface and interval, as for a log (default where standard output is no terminal).
     #[arg(long)]

@@ -34,7 +34,7 @@ pub(crate) struct GoodputOptions {
     #[arg(long)]
     direction: Option<Direction>,
     /// Size of each socket's send and receive buffer, like "4 MiB".
-    #[arg(long, value_name = "SIZE")]
+    #[arg(long, allow_hyphen_values = true, value_name = "SIZE")]
     window: Option<Bytes>,
     /// TCP congestion control, like cubic or bbr, or "default" for the kernel's (default: cubic in a lab, the kernel's elsewhere).
     #[arg(long, value_name = "NAME")]
@@ -46,7 +46,7 @@ pub(crate) struct GoodputOptions {
     #[arg(long, value_name = "WAY")]
     receive: Option<ReceiveWay>,
     /// Offered UDP payload in each direction, like "1 Gbit/s" (default: as fast as possible).
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, allow_hyphen_values = true, value_name = "RATE")]
     rate: Option<BitRate>,
     /// Payload of each UDP datagram in bytes (default: fill the MTU).
     #[arg(long, value_name = "BYTES")]

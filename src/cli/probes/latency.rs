@@ -34,7 +34,7 @@ pub(crate) struct LatencyOptions {
     #[arg(long)]
     mode: Option<WaitMode>,
     /// Under load: messages a second by a schedule, like "100 kpps". Latency then counts from the scheduled time.
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, allow_hyphen_values = true, value_name = "RATE")]
     rate: Option<PacketRate>,
     /// Load the path with TCP meanwhile, after it was measured idle: forward, reverse, both (a comma between them). Takes --rate and
     /// --duration.

@@ -36,7 +36,7 @@ pub(crate) struct PacketsOptions {
     direction: Option<Direction>,
     /// Load offered each way: "1 Mpps", "5 Gbit/s L1", "10 %" of the line, with "poisson" or "burst 32" behind it; several
     /// loads one after the other like 1Mpps..10Mpps, "10 %..100 %" or "1 Mpps..10 Mpps step 500 kpps"; without it flat out.
-    #[arg(long, value_name = "LOAD")]
+    #[arg(long, allow_hyphen_values = true, value_name = "LOAD")]
     rate: Option<Ladder>,
     /// Frame sizes that the packets of one trial have in turn, like "64, 128, 1518", "64..1518 step 2" or "genome aaafg"
     /// (RFC 6985); with --frame-sizes each size has a trial of its own.

@@ -55,10 +55,10 @@ pub(crate) struct TransactionsOptions {
     connections: Vec<u16>,
     /// Open loop: transactions a second by a schedule, like "10 ktps", over all connections together. Response times then
     /// count from the scheduled time.
-    #[arg(long, value_name = "RATE")]
+    #[arg(long, allow_hyphen_values = true, value_name = "RATE")]
     rate: Option<TransactionRate>,
     /// When a transaction without its whole response has failed.
-    #[arg(long, value_name = "TIME")]
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
     timeout: Option<Nanos>,
 }
 
