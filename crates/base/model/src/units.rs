@@ -201,9 +201,10 @@ impl FromStr for Nanos {
 
 impl fmt::Display for Nanos {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Hours and minutes read badly as fractions: stay in seconds from one second on.
+        // Hours and minutes read badly as fractions: stay in seconds from one second on. Zero is "0 s".
         let seconds = 1_000_000_000;
-        if self.0 >= seconds { write!(f, "{} s", self.0 as f64 / seconds as f64) } else { TIME.show(self.0, f) }
+        let in_seconds = self.0 == 0 || self.0 >= seconds;
+        if in_seconds { write!(f, "{} s", self.0 as f64 / seconds as f64) } else { TIME.show(self.0, f) }
     }
 }
 

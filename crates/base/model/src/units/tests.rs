@@ -5,6 +5,7 @@ fn times_and_rates_are_read_with_their_unit() {
     assert_eq!("10 s".parse(), Ok(Nanos::from_secs(10)));
     assert_eq!("1.5ms".parse(), Ok(Nanos(1_500_000)));
     assert_eq!("2 min".parse(), Ok(Nanos::from_secs(120)));
+    assert_eq!(Nanos(0).to_string(), "0 s");
     assert_eq!("9.4 Gbit/s".parse(), Ok(BitRate(9_400_000_000)));
 }
 
