@@ -65,7 +65,7 @@ fn form(format: ComparedFormat, comparison: &Comparison, runs: &[Material<'_>], 
     Ok(text.into_bytes())
 }
 
-/// The runs meant, the reference first: a single one is compared with its baseline.
+/// The runs meant, the reference first: a single one is compared with its baseline. Captures go by their name and content, wherever they were.
 fn find(store: &Store, ids: &[RunId]) -> anyhow::Result<Vec<Run>> {
     // A baseline is that of a plan on a bed: those of the first run that is named.
     let named = ids.iter().find(|id| baseline_name(id).is_none()).ok_or_else(nothing_to_compare)?;
@@ -76,10 +76,11 @@ fn find(store: &Store, ids: &[RunId]) -> anyhow::Result<Vec<Run>> {
             None => load(store, id),
         }
     };
-    match ids {
-        [_] => Ok(vec![store.baseline_for(&named, "")?, named]),
-        ids => ids.iter().map(find_one).collect(),
-    }
+    let runs = match ids {
+        [_] => vec![store.baseline_for(&named, "")?, named],
+        ids => ids.iter().map(find_one).collect::<anyhow::Result<_>>()?,
+    };
+    Ok(runs.iter().map(Run::with_captures_beside).collect())
 }
 
 /// `baseline` is the one without a name, `baseline:NAME` another.
@@ -126,7 +127,33 @@ fn listed(baselines: &[Baseline], lang: Lang) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::{Measured, Mtu, PacketsResult, Plan, ProbeSpec, fixture};
+    use run::Archive;
+
     use super::*;
+
+    #[test]
+    fn a_capture_is_the_same_in_another_folder() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut store = Store::open(&folder.path().join("runs.db")).unwrap();
+        let ids = ["/home/x/a.pcap", "/tmp/a.pcap", "/tmp/b.pcap"].map(|capture| {
+            let stream = format!("stream = [{{ name = \"r\", replay = \"{capture}\" }}]");
+            let plan = Plan::parse(&format!("name = \"p\"\n[[packets]]\nduration = \"1 s\"\n{stream}"), &[]).unwrap();
+            let ProbeSpec::Packets(spec) = plan.specs().remove(0) else { panic!("planned") };
+            let result = PacketsResult { mtu: Mtu(1500), streams: vec![fixture::packet_stream(1, 1)] };
+            let id = RunId(format!("r{}", capture.replace(['/', '.'], "-")));
+            let run = Run { id: id.clone(), ..fixture::run(plan) };
+            store.begin(&run).unwrap();
+            store.keep_trial(&run.id, &fixture::trial(Measured::Packets { spec, result })).unwrap();
+            id
+        });
+        let common = |ids: &[RunId]| {
+            let runs = find(&store, ids).unwrap();
+            verdict::compare(&runs[0], &runs[1..], 0.0).runs[0].configurations.len()
+        };
+        assert_eq!(common(&ids[..2]), 1);
+        assert_eq!(common(&ids[1..]), 0, "another one");
+    }
 
     #[test]
     fn a_baseline_is_told_from_a_run() {
