@@ -212,11 +212,28 @@ fn a_planned_probe_without_trials_is_not_run_and_named() {
     assert_eq!(outcome.undecided, Some(Undecided::NotMeasured));
 }
 
+/// Kinds of transactions, and a limit on new connections.
+fn connecting(kinds: &[&str]) -> Plan {
+    let section = |kind: &&str| format!("[[transactions]]\nkind = \"{kind}\"\nconnections = [1]\nduration = \"1 s\"\n");
+    let sections: String = kinds.iter().map(section).collect();
+    let limit = "[[limits]]\nmetric = \"connection_rate\"\nat_least = \"1 tps\"";
+    Plan::parse(&format!("name = \"t\"\n{sections}{limit}"), &[]).unwrap()
+}
+
+#[test]
+fn connections_that_stay_open_have_no_criterion_of_new_ones() {
+    let named = |kinds: &[&str]| -> Vec<_> {
+        judge(&connecting(kinds), &[]).into_iter().map(|it| (it.probe, it.undecided)).collect()
+    };
+    let both = named(&["rr", "crr"]);
+    assert!(both.len() == 1 && both[0].0.contains("crr"), "{both:?}");
+    assert_eq!(both[0].1, Some(Undecided::NotMeasured));
+    assert_eq!(named(&["rr"])[0].1, Some(Undecided::NotPlanned));
+}
+
 #[test]
 fn a_figure_that_its_trials_cannot_have_is_told_from_a_small_sample() {
-    let section = "[[transactions]]\nkind = \"rr\"\nconnections = [1]\nduration = \"1 s\"\n";
-    let limit = "[[limits]]\nmetric = \"connection_rate\"\nat_least = \"1 tps\"";
-    let plan = Plan::parse(&format!("name = \"t\"\n{section}{limit}"), &[]).unwrap();
+    let plan = connecting(&["crr"]);
     let ProbeSpec::Transactions(spec) = plan.specs().remove(0) else { panic!("planned") };
     let kept = Measured::Transactions { spec, result: Box::default() };
     let outcome = judge(&plan, &[model::fixture::trial(kept)]).remove(0);

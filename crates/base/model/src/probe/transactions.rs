@@ -263,9 +263,20 @@ impl Probe for TransactionsSpec {
         Profile { stall: ordinary.stall.max(Nanos(self.timeout.0.saturating_mul(4))), ..ordinary }
     }
 
+    /// Connections that stay open have no rate.
     fn metrics(&self) -> &'static [Metric] {
         use Metric::*;
-        &[TransactionRate, ConnectionRate, ResponseP50, ResponseP90, ResponseP99, ResponseP999, ResponseMax, Failed]
+        let all: &'static [Metric] = &[
+            ConnectionRate,
+            TransactionRate,
+            ResponseP50,
+            ResponseP90,
+            ResponseP99,
+            ResponseP999,
+            ResponseMax,
+            Failed,
+        ];
+        if self.exchange.connects_each_time() { all } else { &all[1..] }
     }
 
     fn compared(&self) -> &'static [Metric] {
