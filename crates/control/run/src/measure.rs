@@ -21,6 +21,9 @@ const PREPARE: Duration = Duration::from_secs(15);
 /// Time limit for packets that are still on a slow path.
 const DRAIN: Duration = Duration::from_secs(75);
 
+/// Time limit to read counters after the last packet, on a core that others may keep busy.
+const FINISH: Duration = Duration::from_secs(60);
+
 /// Slack between the start order and the start, beside the time that the order travels.
 const LEAD: Duration = Duration::from_millis(20);
 
@@ -171,7 +174,7 @@ impl<'a> UnderWay<'a> {
         while self.party(pair, side).ready.is_none() {
             check(interrupt)?;
             if Instant::now() > until {
-                return Err(self.deadline(link, "get ready").into());
+                return Err(self.deadline(link, "get ready", PREPARE).into());
             }
             self.hear(link, POLL)?;
         }
@@ -226,8 +229,8 @@ impl<'a> UnderWay<'a> {
             check(interrupt)?;
             self.hear(waiting, POLL)?;
             self.pass_on(watch);
-            if asked.elapsed() > PREPARE {
-                return Err(self.deadline(waiting, "finish").into());
+            if asked.elapsed() > FINISH {
+                return Err(self.deadline(waiting, "finish", FINISH).into());
             }
         }
         Ok(())
@@ -317,8 +320,8 @@ impl<'a> UnderWay<'a> {
         &self.bed.endpoints[link]
     }
 
-    fn deadline(&self, link: usize, what: &str) -> AgentError {
-        self.links[link].error(Fault::Deadline { what: what.to_owned(), within: PREPARE })
+    fn deadline(&self, link: usize, what: &str, within: Duration) -> AgentError {
+        self.links[link].error(Fault::Deadline { what: what.to_owned(), within })
     }
 }
 

@@ -4,6 +4,7 @@ use std::sync::atomic::AtomicBool;
 
 use bed::{HostLoad, Session};
 use model::{Doubt, Run};
+use protocol::{AgentError, Fault};
 
 use crate::{
     clock::now,
@@ -45,16 +46,42 @@ pub(crate) fn end(run: &mut Run, session: &mut Session, ending: &Ending, interru
     }
 }
 
-/// Adds a doubt for each core that other programs use; the agents use next to nothing between trials.
+/// Adds a doubt for each core that other programs use.
 fn add_other_load(run: &mut Run, loads: &[HostLoad]) {
-    for HostLoad { machine, cores } in loads {
-        for core in cores.iter().filter(|core| core.busy > OTHER_LOAD) {
-            let doubt = Doubt::OtherLoad { cpu: core.cpu, percent: core.busy, machine: machine.clone() };
-            if !run.doubts.iter().any(|known| is_same_core(known, &doubt)) {
-                run.doubts.push(doubt);
-            }
+    for doubt in other_load(loads) {
+        if !run.doubts.iter().any(|known| is_same_core(known, &doubt)) {
+            run.doubts.push(doubt);
         }
     }
+}
+
+/// A doubt for each core that other programs use; the agents use next to nothing between trials.
+fn other_load(loads: &[HostLoad]) -> Vec<Doubt> {
+    let of_host = |HostLoad { machine, cores }: &HostLoad| -> Vec<Doubt> {
+        let busy = cores.iter().filter(|core| core.busy > OTHER_LOAD);
+        busy.map(|core| Doubt::OtherLoad { cpu: core.cpu, percent: core.busy, machine: machine.clone() }).collect()
+    };
+    loads.iter().flat_map(of_host).collect()
+}
+
+/// Load of other programs right after a trial failed, whose words it joins: a program that gets no time answers nothing. Agents that are
+/// gone or silent are not asked.
+pub(crate) fn after_failure(session: &mut Session, error: &mut AgentError) -> Vec<Doubt> {
+    let loads = match &error.fault {
+        Fault::Failed(_) | Fault::Stuck { .. } => session.load().unwrap_or_default(),
+        _ => Vec::new(),
+    };
+    let doubts = other_load(&loads);
+    if let Fault::Failed(failure) = &mut error.fault {
+        failure.what.extend(doubts.iter().filter_map(in_words));
+    }
+    doubts
+}
+
+fn in_words(doubt: &Doubt) -> Option<String> {
+    let Doubt::OtherLoad { cpu, percent, machine } = doubt else { return None };
+    let of = if machine.is_empty() { String::new() } else { format!(" of {machine}") };
+    Some(format!("; other programs use {percent:.0} % of core {cpu}{of}"))
 }
 
 fn is_same_core(a: &Doubt, b: &Doubt) -> bool {
@@ -63,4 +90,21 @@ fn is_same_core(a: &Doubt, b: &Doubt) -> bool {
         _ => None,
     };
     core(a).is_some_and(|a| core(b) == Some(a))
+}
+
+#[cfg(test)]
+mod tests {
+    use model::CoreUse;
+
+    use super::*;
+
+    #[test]
+    fn cores_that_other_programs_use_are_named_with_their_machine() {
+        let core = |cpu, busy| CoreUse { cpu, busy, ..CoreUse::default() };
+        let load = |machine: &str, cores| HostLoad { machine: machine.to_owned(), cores };
+        let doubts = other_load(&[load("", vec![core(0, 3.0), core(1, 99.7)]), load("far", vec![core(4, 40.0)])]);
+        let words: Vec<String> = doubts.iter().filter_map(in_words).collect();
+        assert_eq!(words, ["; other programs use 100 % of core 1", "; other programs use 40 % of core 4 of far"]);
+        assert_eq!(in_words(&Doubt::Interrupted), None);
+    }
 }

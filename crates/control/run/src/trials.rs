@@ -15,6 +15,7 @@ use crate::{
     observer::{Archive, Observer},
     probes::{path_not_proven, ttl_kept},
     record::Record,
+    surroundings::after_failure,
     trial::{Heading, assemble},
 };
 
@@ -103,8 +104,10 @@ impl<A: Archive> Trials<'_, '_, A> {
                 None => (None, Err(RunError::Confused { step: step.spec.to_string() }.into())),
             },
             Err(NoResult::Interrupted) => (follower.unfinished(), Err(Trouble::Interrupted)),
-            Err(NoResult::Failed(error)) => {
-                let left = follower.unfinished();
+            Err(NoResult::Failed(mut error)) => {
+                let mut left = follower.unfinished();
+                let others = after_failure(self.session, &mut error);
+                left.iter_mut().for_each(|trial| trial.doubts.extend(others.clone()));
                 // A missing port explains the failure better than its symptom.
                 let failed = RunError::Trial { step: step.spec.to_string(), error };
                 (left, Err(self.session.lost_port().map_or(failed, Into::into).into()))

@@ -11,6 +11,7 @@ mod sender;
 use std::{
     io::Write,
     net::{IpAddr, SocketAddr, TcpStream, UdpSocket},
+    time::Duration,
 };
 
 use kernel::{datagram, socket};
@@ -19,7 +20,7 @@ use socket2::{SockRef, Type};
 
 pub(super) use self::{receiver::receive, sender::send};
 use super::{
-    ARRIVAL, DRAIN,
+    ARRIVAL,
     hello::{Hello, Way, read_all},
     tcp::connect,
 };
@@ -133,10 +134,10 @@ impl Flow {
         (&self.control).write_all(bytes).map_err(socket_error("send to", self.peer))
     }
 
-    /// Message of the other side.
-    fn hear(&self, control: &Control) -> Result<Vec<u64>, ProbeError> {
+    /// Message of the other side, if it comes within `patience`.
+    fn hear(&self, patience: Duration, control: &Control) -> Result<Vec<u64>, ProbeError> {
         let mut bytes = vec![[0; 8]; self.sockets.len()];
-        read_all(&self.control, bytes.as_flattened_mut(), self.peer, DRAIN, control)?;
+        read_all(&self.control, bytes.as_flattened_mut(), self.peer, patience, control)?;
         Ok(bytes.into_iter().map(u64::from_be_bytes).collect())
     }
 }

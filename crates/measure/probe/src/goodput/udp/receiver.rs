@@ -24,6 +24,7 @@ use crate::{
     datagrams::Datagrams,
     error::socket_error,
     goodput::{
+        DRAIN,
         setting::Setting,
         threads::receive_with,
         timeline::{Counted, sum},
@@ -89,7 +90,7 @@ pub(in crate::goodput) fn receive(flow: Flow, setting: Setting<'_>) -> Result<Go
     };
     let finish = || {
         let ended_early = has_ended(&flow, peer)?;
-        for (total, known) in flow.hear(setting.control)?.into_iter().zip(&sent) {
+        for (total, known) in flow.hear(DRAIN, setting.control)?.into_iter().zip(&sent) {
             known.store(total, Relaxed);
         }
         Ok(ended_early)
