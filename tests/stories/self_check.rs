@@ -20,7 +20,7 @@ const CLEAN_RUNS: usize = 50;
 const PROBES: [&[&str]; 7] =
     [fault::TCP, fault::UDP, fault::PACKETS, fault::LATENCY, fault::PACED_LATENCY, fault::TRANSACTIONS, fault::PATH];
 /// Names that a run without a fault may give: the tester's own limits, and doubts about a virtual, simulated machine.
-const INNOCENT: [&str; 13] = [
+const INNOCENT: [&str; 14] = [
     "limited by intended load",
     "limited by sender CPU",
     "limited by receiver CPU",
@@ -28,6 +28,7 @@ const INNOCENT: [&str; 13] = [
     "limited by number of connections",
     "limited by not known",
     "doubt steal",
+    "doubt sender-paused",
     "doubt behind-schedule",
     "doubt few-trials",
     "doubt no-self-test",

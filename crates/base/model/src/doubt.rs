@@ -70,6 +70,13 @@ pub enum Doubt {
         /// Sent.
         achieved: f64,
     },
+    /// The hypervisor had the sender's core, and the load stayed below its schedule for it. Unsent packets are no loss.
+    SenderPaused {
+        /// Asked for, in messages or bits per second.
+        intended: f64,
+        /// Sent.
+        achieved: f64,
+    },
     /// Scheduled packets left late, so that the figure includes the tester's own lateness.
     BehindSchedule {
         /// 99th percentile of how late, in nanoseconds.

@@ -105,10 +105,10 @@ fn outcome(past: &Past) -> Outcome {
     }
 }
 
-/// Load that a sender reached which was too slow.
+/// Load that a sender reached which was too slow, or was paused.
 fn offered(trial: &Trial) -> Option<u64> {
     let achieved = trial.doubts.iter().filter_map(|doubt| match doubt {
-        Doubt::SenderTooSlow { achieved, .. } => Some(*achieved),
+        Doubt::SenderTooSlow { achieved, .. } | Doubt::SenderPaused { achieved, .. } => Some(*achieved),
         _ => None,
     });
     achieved.reduce(f64::min).map(|achieved| achieved as u64)

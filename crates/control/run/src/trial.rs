@@ -33,7 +33,7 @@ pub(crate) fn assemble(heading: Heading, step: &Step, bed: &Bed, brought: Brough
     let sides = pairs.into_iter().map(|(near, far)| (near.figures, far.figures)).collect();
     let assembled = probes::of(&step.spec).assemble(&Ends { senders, receiver: to, counters }, sides)?;
     let Assembled { measured, seconds: duration_s, doubts: of_figures } = assembled;
-    doubts.extend(of_figures);
+    doubts.extend(of_figures.into_iter().map(|doubt| doubts::unless_paused(doubt, &ends)));
     let far = ends.pop()?;
     let mut senders = ends.into_iter();
     let near = senders.next()?;

@@ -21,7 +21,7 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
         Doubt::OtherLoad { cpu, percent, machine } => other_load(&[(machine.clone(), *cpu, *percent)], t),
         Doubt::EnvironmentChanged { what } => environment_changed(slice::from_ref(what), None, t),
         Doubt::NothingArrived { packets, .. } => with(&[("packets", &grouped(*packets))]),
-        Doubt::SenderTooSlow { intended, achieved } => {
+        Doubt::SenderTooSlow { intended, achieved } | Doubt::SenderPaused { intended, achieved } => {
             with(&[("percent", &format!("{:.1}", 100.0 * achieved / intended))])
         }
         Doubt::BehindSchedule { behind_ns, rtt_ns } => {
@@ -178,7 +178,8 @@ fn worse(a: &Doubt, b: &Doubt) -> Option<Doubt> {
             let wider = if s.abs_diff(*r) > sent.abs_diff(*received) { b } else { a };
             Some(wider.clone())
         }
-        (Doubt::SenderTooSlow { intended, achieved }, Doubt::SenderTooSlow { intended: i, achieved: s }) => {
+        (Doubt::SenderTooSlow { intended, achieved }, Doubt::SenderTooSlow { intended: i, achieved: s })
+        | (Doubt::SenderPaused { intended, achieved }, Doubt::SenderPaused { intended: i, achieved: s }) => {
             Some(if s / i < achieved / intended { b.clone() } else { a.clone() })
         }
         (Doubt::MessagesJoined { messages, segments }, Doubt::MessagesJoined { messages: more, segments: in_more }) => {
@@ -251,6 +252,7 @@ mod tests {
             Doubt::NotNumbered { stream: "voice".to_owned() },
             Doubt::NothingArrived { from: endpoint(), to: endpoint(), packets: 9, engine: model::Engine::Live },
             Doubt::SenderTooSlow { intended: 1e6, achieved: 8e5 },
+            Doubt::SenderPaused { intended: 1e6, achieved: 8e5 },
             Doubt::BehindSchedule { behind_ns: 90_000, rtt_ns: 120_000 },
             Doubt::NoSelfTest { what: "x".to_owned() },
             Doubt::Stalled { seconds: 1 },

@@ -158,6 +158,7 @@ fn gravity(doubt: &Doubt) -> Gravity {
         | Doubt::RepliesMissing { .. }
         | Doubt::NotNumbered { .. }
         | Doubt::SenderTooSlow { .. }
+        | Doubt::SenderPaused { .. }
         | Doubt::BehindSchedule { .. }
         | Doubt::MessagesJoined { .. }
         | Doubt::Stalled { .. }

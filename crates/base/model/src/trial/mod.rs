@@ -214,7 +214,8 @@ impl Trial {
     /// As a search assesses it; `None` where it has no load of its own, or says nothing of it: it was cut off, or its sender did not
     /// reach the load.
     pub fn at_load(&self) -> Option<LoadedTrial> {
-        let is_reached = !self.doubts.iter().any(|doubt| matches!(doubt, Doubt::SenderTooSlow { .. }));
+        let is_short = |doubt: &Doubt| matches!(doubt, Doubt::SenderTooSlow { .. } | Doubt::SenderPaused { .. });
+        let is_reached = !self.doubts.iter().any(is_short);
         (self.is_whole() && is_reached).then(|| self.measured.parts().at_load()).flatten()
     }
 

@@ -11,6 +11,9 @@ use super::End;
 /// 10 ms and one tick may belong to the time before.
 const STEAL: (f64, f64) = (1.0, 0.02);
 
+/// The kernel counts a core's time in ticks of so many seconds.
+const TICK: f64 = 0.01;
+
 /// Percent of a core's time that other programs may use without a doubt. The kernel's own work on the core
 /// stays below.
 pub(crate) const OTHER_LOAD: f64 = 15.0;
@@ -40,6 +43,17 @@ pub(super) fn of_place(ends: &[End<'_>]) -> Vec<Doubt> {
     doubts.extend(other_load(ends));
     doubts.extend(ends.iter().flat_map(events));
     doubts
+}
+
+/// A sender that fell short of its schedule by no more than what the hypervisor took of a core was not too slow: it was paused.
+pub(super) fn unless_paused(doubt: Doubt, ends: &[End<'_>]) -> Doubt {
+    let Doubt::SenderTooSlow { intended, achieved } = doubt else { return doubt };
+    let paused = |end: &End<'_>| {
+        let percent = stolen(&end.counters, &end.end.cpus);
+        if percent > 0.0 { percent / 100.0 + TICK / end.counters.seconds } else { 0.0 }
+    };
+    let most = ends.iter().map(paused).fold(0.0, f64::max);
+    if intended - achieved <= most * intended { Doubt::SenderPaused { intended, achieved } } else { doubt }
 }
 
 /// Events at an end meanwhile.
@@ -138,6 +152,29 @@ mod tests {
         assert_eq!(stolen(&counters(14.0, 0.07), &ends), 0.0, "one tick in a short trial");
         assert_eq!(stolen(&counters(14.0, 1.0), &ends), 14.0);
         assert_eq!(stolen(&counters(0.5, 100.0), &ends), 0.0);
+    }
+
+    #[test]
+    fn a_sender_without_its_core_was_paused_and_not_too_slow() {
+        let mut bed = model::fixture::lab();
+        bed.endpoints.iter_mut().enumerate().for_each(|(cpu, end)| end.cpus = vec![cpu]);
+        let of = |steal, achieved| {
+            let end = |cpu: usize, steal| {
+                let core = CoreUse { cpu, busy: 100.0, steal, ..CoreUse::default() };
+                let counters = EndCounters { seconds: 2.0, cpu: vec![core], ..EndCounters::default() };
+                End { end: &bed.endpoints[cpu], pinned: vec![cpu], counters }
+            };
+            let ends = [end(0, steal), end(1, 0.0)];
+            unless_paused(Doubt::SenderTooSlow { intended: 20e3, achieved }, &ends)
+        };
+        let (paused, slow) = (
+            |achieved| Doubt::SenderPaused { intended: 20e3, achieved },
+            |achieved| Doubt::SenderTooSlow { intended: 20e3, achieved },
+        );
+        assert_eq!(of(2.0, 19.7e3), paused(19.7e3), "40 ms stolen, 30 ms not sent");
+        assert_eq!(of(2.0, 18e3), slow(18e3), "a tenth is missing");
+        assert_eq!(of(0.0, 19.7e3), slow(19.7e3));
+        assert_eq!(of(0.5, 19.7e3), slow(19.7e3), "too little to be told");
     }
 
     #[test]
