@@ -111,6 +111,8 @@ choice!(
         Snmp = "snmp",
         /// `/proc/net/netstat`: what `nstat` shows beside them.
         Netstat = "netstat",
+        /// `/proc/net/stat/nf_conntrack`: connection tracking of a network namespace.
+        Conntrack = "conntrack",
         /// `/proc/interrupts` and `/proc/softirqs`.
         Interrupt = "interrupt",
         /// The receiving program's own count, by what packets carry.

@@ -26,7 +26,7 @@ pub const IP_REFUSED: [&str; 4] = ["InHdrErrors", "InAddrErrors", "InDiscards", 
 pub const IP_REFUSED_BESIDE: [&str; 3] = ["IPReversePathFilter", "InNoRoutes", "InTruncatedPkts"];
 
 /// Losses that belong to no list of a place: they are shown, and no rule reads them.
-const OTHERS: [&str; 4] = ["NoPorts", "FragFails", "ReasmFails", "InUnknownProtos"];
+const OTHERS: [&str; 5] = ["NoPorts", "FragFails", "ReasmFails", "InUnknownProtos", "insert_failed"];
 
 /// Parts of the names that drivers give to counters of drops and errors.
 const PARTS: [&str; 9] = ["drop", "err", "miss", "overrun", "fifo", "discard", "overlimit", "retrans", "time_squeeze"];

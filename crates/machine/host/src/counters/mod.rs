@@ -3,6 +3,7 @@
 //! A snapshot is taken right before the first packet and after the last one, and must be cheap: a few small files and
 //! three system calls. Unreadable counters are missing, and named.
 
+mod conntrack;
 mod cpu;
 mod interrupts;
 mod live;
@@ -73,6 +74,7 @@ impl Snapshot {
         self.add(Source::Snmp, text("thread-self/net/snmp").map(|text| protocols::pairs(&text)));
         self.add(Source::Snmp, text("thread-self/net/snmp6").map(|text| protocols::lines(&text)));
         self.add(Source::Netstat, text("thread-self/net/netstat").map(|text| protocols::pairs(&text)));
+        self.add(Source::Conntrack, text("thread-self/net/stat/nf_conntrack").map(|text| conntrack::parse(&text)));
         self.add(Source::Interrupt, text("softirqs").map(|text| interrupts::soft(&text)));
         for device in interfaces.iter().filter_map(|interface| Device::of(machine, interface)) {
             self.add(Source::Interrupt, text("interrupts").map(|text| interrupts::hard(&text, &device)));

@@ -61,6 +61,7 @@ pub(crate) fn losses(trial: &Trial) -> Vec<LossAt> {
         claim(Place::SoftirqCore, &end, named(Source::Softnet, &["dropped"])),
         claim(Place::DeviceUnderTest, &end, named(Source::Link, &LINK_DROPPED)),
         claim(Place::DeviceUnderTest, &end, refused),
+        claim(Place::DeviceUnderTest, &end, named(Source::Conntrack, &["drop", "insert_failed"])),
     ]
 }
 

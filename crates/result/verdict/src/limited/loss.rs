@@ -132,7 +132,8 @@ fn before_ip(receiver: End<'_>) -> LossAt {
     claim(Place::PacketFilter, receiver, packets, arrived.into_iter().chain(to_ip).collect())
 }
 
-/// Packets that the receiver's IP layer received and did not deliver, and that no other counter of it explains.
+/// Packets that the receiver's IP layer received and did not deliver, and that no other counter of it explains. Connection tracking is
+/// a part of the packet filter, and names its reasons.
 pub(crate) fn filtered(receiver: End<'_>, per_packet: u64) -> LossAt {
     let of_ip =
         |names: &[&str]| receiver.moved(Source::Snmp, |delta| is_ip(delta) && names.contains(&delta.name.as_str()));
@@ -140,7 +141,8 @@ pub(crate) fn filtered(receiver: End<'_>, per_packet: u64) -> LossAt {
     let fragments = sum(&of_ip(&["ReasmReqds"])).saturating_sub(sum(&of_ip(&["ReasmOKs"])));
     let explained = [sum(&delivered), fragments, sum(&of_ip(&IP_OTHERWISE)), sum(&refused_by_ip(receiver))];
     let packets = sum(&received).saturating_sub(explained.into_iter().total()).saturating_mul(per_packet);
-    claim(Place::PacketFilter, receiver, packets, received.into_iter().chain(delivered).collect())
+    let tracking = receiver.moved(Source::Conntrack, |_| true);
+    claim(Place::PacketFilter, receiver, packets, tracking.into_iter().chain(received).chain(delivered).collect())
 }
 
 /// Packets that a link did not carry while it was down: all that no counter of a place saw.

@@ -83,11 +83,12 @@ fn failures(way: &Way<'_>, spec: &TransactionsSpec, result: &TransactionsResult)
         return None;
     }
     let evidence = Evidence::Failures { failed_by: worst.kind, count: worst.count };
-    // A server without time lets connections wait until they are given up.
-    let busy = (worst.kind == FailureKind::Timeout && spec.mode == WaitMode::Block)
-        .then(|| busy_core(&way.receiver, Place::ReceiverCpu))
-        .flatten();
-    let mut limited = busy.unwrap_or_else(|| not_known(Vec::new()));
+    // A filter that takes first packets, or a server without time, lets connections wait until they are given up.
+    let is_late = worst.kind == FailureKind::Timeout;
+    let filter = is_late.then(|| refused_by_filter(way)).flatten();
+    let busy =
+        || (is_late && spec.mode == WaitMode::Block).then(|| busy_core(&way.receiver, Place::ReceiverCpu)).flatten();
+    let mut limited = filter.or_else(busy).unwrap_or_else(|| not_known(Vec::new()));
     limited.evidence.push(evidence);
     Some(limited)
 }

@@ -86,6 +86,17 @@ fn packets_that_ip_received_and_did_not_deliver_were_filtered() {
 }
 
 #[test]
+fn connection_tracking_names_its_reason_before_the_counters_of_ip() {
+    let ip = |story: Story, name: &str, delta| story.counted(B, Source::Snmp, "Ip", name, delta);
+    let story = udp(700).counted(B, Source::Conntrack, "nf_conntrack", "drop", 700);
+    assert_eq!(shares(&story), [(Place::NotKnown, None, 700)], "IP missed none");
+    let found = ip(ip(story, "InReceives", 10_000), "InDelivers", 9_300);
+    assert_eq!(shares(&found), [(Place::PacketFilter, Some("b"), 700)]);
+    let shown = assess(&found.run, &found.trial).losses.swap_remove(0).shown_by;
+    assert_eq!(shown[0], counter(Source::Conntrack, "nf_conntrack", "drop", 700));
+}
+
+#[test]
 fn packets_that_the_interface_received_and_ip_did_not_were_filtered_before_it() {
     let arrived = udp(700).counted(B, Source::Link, "eth0", "rx_packets", 10_000);
     assert_eq!(shares(&arrived), [(Place::NotKnown, None, 700)], "nothing is known of IP");

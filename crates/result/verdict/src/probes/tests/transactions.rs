@@ -91,13 +91,17 @@ fn want_of_ports_descriptors_and_room_to_listen_are_named() {
 
 #[test]
 fn a_packet_filter_that_takes_first_packets_is_the_limit() {
-    let filtered = |syns| {
-        let story = story(spec(), result()).counted(A, Source::Netstat, "TcpExt", "TCPSynRetrans", syns);
+    let filtered_with = |result, syns| {
+        let story = story(spec(), result).counted(A, Source::Netstat, "TcpExt", "TCPSynRetrans", syns);
         let story = story.counted(B, Source::Snmp, "Ip", "InReceives", 1_000);
         story.counted(B, Source::Snmp, "Ip", "InDelivers", 960)
     };
+    let filtered = |syns| filtered_with(result(), syns);
     let (place, endpoint, evidence) = limited(&filtered(40));
     assert_eq!((place, endpoint.as_deref()), (Place::PacketFilter, Some("b")));
     assert!(matches!(&evidence[0], Evidence::Counter { counter } if counter.name == "TCPSynRetrans"), "{evidence:?}");
     assert_eq!(limited(&filtered(0)).0, Place::Connections, "what it took were no connections");
+    let failed = |kind| TransactionsResult { failed: vec![Failed { kind, count: 500 }], ..result() };
+    assert_eq!(limited(&filtered_with(failed(FailureKind::Timeout), 40)).0, Place::PacketFilter, "given up");
+    assert_eq!(limited(&filtered_with(failed(FailureKind::Reset), 40)).0, Place::NotKnown, "a filter is silent");
 }
