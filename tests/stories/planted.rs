@@ -1,6 +1,7 @@
 //! Plants a fault on a kept bed, and removes it.
 
 use std::{
+    io::Read,
     path::PathBuf,
     process::{Child, Command, Stdio},
 };
@@ -15,6 +16,35 @@ pub(crate) struct Bad<'a> {
 
 /// A program that keeps a core busy until it is dropped, for a minute at most.
 pub(crate) struct Busy(Child);
+
+/// A table of tracked connections with few places, until it is dropped, and for a minute at most. The limit is the machine's.
+pub(crate) struct SmallTable(Child);
+
+impl SmallTable {
+    pub(crate) fn of(connections: u32) -> Self {
+        const LIMIT: &str = "/proc/sys/net/netfilter/nf_conntrack_max";
+        // A process of its own puts the limit back, whatever becomes of the story.
+        let script = format!(
+            "before=$(cat {LIMIT}); trap 'echo $before >{LIMIT}; kill $!; exit' TERM INT; echo {connections} >{LIMIT} || exit; echo set; \
+             sleep 60 & wait; echo $before >{LIMIT}"
+        );
+        let mut command = Command::new("nsenter");
+        // The main thread is in the machine's own network.
+        command.args([&format!("--net=/proc/{}/ns/net", std::process::id()), "setsid", "sh", "-c", &script]);
+        let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut said = [0; 4];
+        let told = child.stdout.as_mut().unwrap().read_exact(&mut said);
+        assert!(told.is_ok() && &said == b"set\n", "the limit of tracked connections cannot be set here");
+        Self(child)
+    }
+}
+
+impl Drop for SmallTable {
+    fn drop(&mut self) {
+        let _ = Command::new("kill").arg(self.0.id().to_string()).status();
+        let _ = self.0.wait();
+    }
+}
 
 impl<'a> Bad<'a> {
     pub(crate) fn new(desk: &'a Desk, bed: &'a str) -> Self {

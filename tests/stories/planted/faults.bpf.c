@@ -17,6 +17,9 @@
 #define COPY 7                  // marks what was sent again, so that it is not sent again for ever
 #define SLOW 0x10020            // class 1:20 of the queueing discipline that the test sets up
 #define PAYLOAD (ETH_HLEN + sizeof(struct iphdr) + sizeof(struct udphdr))
+#define DESTINATION (ETH_HLEN + __builtin_offsetof(struct iphdr, daddr))
+#define HEADER_SUM (ETH_HLEN + __builtin_offsetof(struct iphdr, check))
+#define STRANGER bpf_htonl(0xc6120009) // 198.18.0.9, which nobody has
 #define FLIPPED (PAYLOAD + 64)  // behind what a tester writes at the front of the payload
 
 struct {
@@ -76,6 +79,28 @@ int drop_large(struct __sk_buff *skb)
 {
     // "Stolen" counts nowhere, as a switch's drop is counted at neither end.
     return skb->len > LARGE ? TC_ACT_STOLEN : TC_ACT_OK;
+}
+
+// To a station that the receiver is not, as a switch floods what it does not know.
+SEC("tc/misdirect")
+int misdirect(struct __sk_buff *skb)
+{
+    __u8 station[ETH_ALEN] = { 0x02, 0, 0, 0, 0, 0x99 };
+    if (skb_is_chosen(skb, 1))
+        bpf_skb_store_bytes(skb, 0, station, sizeof(station), 0);
+    return TC_ACT_OK;
+}
+
+// To an address that the receiver does not have.
+SEC("tc/readdress")
+int readdress(struct __sk_buff *skb)
+{
+    __u32 address, stranger = STRANGER;
+    if (skb_is_chosen(skb, 1) && !bpf_skb_load_bytes(skb, DESTINATION, &address, sizeof(address))) {
+        bpf_l3_csum_replace(skb, HEADER_SUM, address, stranger, sizeof(stranger));
+        bpf_skb_store_bytes(skb, DESTINATION, &stranger, sizeof(stranger), 0);
+    }
+    return TC_ACT_OK;
 }
 
 // A bit is flipped, and the checksum stays. Only a sender without checksum offload has written one (ethtool -K … tx off).

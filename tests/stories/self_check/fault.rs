@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::last_trial;
 use crate::{
-    planted::{Bad, Busy},
+    planted::{Bad, Busy, SmallTable},
     program::{Desk, Done, done},
     waiting::soon,
 };
@@ -34,7 +34,9 @@ pub(super) struct Fault {
     cpus: &'static str,
     plants: Vec<Plant>,
     busy: Vec<usize>,
-    /// End, and a script that runs there in the middle of the traffic.
+    /// Most connections that the kernel tracks.
+    tracked: Option<u32>,
+    /// Node, and a script that runs there in the middle of the traffic.
     meanwhile: Option<(&'static str, &'static str)>,
     expected: Vec<&'static str>,
     wrong: Vec<&'static str>,
@@ -56,6 +58,7 @@ pub(super) fn fault(name: &'static str, probe: &[&'static str]) -> Fault {
         cpus: "0,1",
         plants: Vec::new(),
         busy: Vec::new(),
+        tracked: None,
         meanwhile: None,
         expected: Vec::new(),
         wrong: Vec::new(),
@@ -116,8 +119,14 @@ impl Fault {
         self
     }
 
-    pub(super) fn meanwhile(self, end: &'static str, script: &'static str) -> Self {
-        Self { meanwhile: Some((end, script)), ..self }
+    /// Lets the kernel track so many connections alone, in all namespaces.
+    pub(super) fn tracked(self, connections: u32) -> Self {
+        Self { tracked: Some(connections), ..self }
+    }
+
+    /// Runs a script at an end or on the bridge in the middle of the traffic.
+    pub(super) fn meanwhile(self, node: &'static str, script: &'static str) -> Self {
+        Self { meanwhile: Some((node, script)), ..self }
     }
 
     /// Names that have to be given.
@@ -150,10 +159,11 @@ impl Fault {
         let bad = Bad::new(desk, BED);
         self.plants.iter().for_each(|plant| plant(&bad));
         let busy: Vec<Busy> = self.busy.iter().map(|&cpu| Busy::on(cpu)).collect();
-        let meanwhile = self.meanwhile.map(|(end, script)| later(end, script));
+        let table = self.tracked.map(SmallTable::of);
+        let meanwhile = self.meanwhile.map(|(node, script)| later(node, script));
         let words = [&self.probe[..], &["--bed", BED, "--repeats", "1", "--cpus", self.cpus, "--json"]].concat();
         let measured = desk.run(&words);
-        drop(busy);
+        drop((busy, table));
         if let Some(meanwhile) = meanwhile {
             let done = done(meanwhile.wait_with_output().unwrap());
             assert_eq!(done.status, 0, "{}: {}", self.name, done.err);
@@ -185,21 +195,22 @@ fn at_router(script: &str) {
     assert!(runs(script), "{script}");
 }
 
-/// A script that runs at an end once traffic flows there, as root of its namespace: a second after it began.
-fn later(end: &str, script: &str) -> Child {
-    let counts = format!("/sys/class/net/lab-{end}/statistics");
+/// A script that runs at an end or on the bridge once traffic flows there, as root of its namespace: a second after it began.
+fn later(node: &str, script: &str) -> Child {
+    let interface = if node == "bridge" { "to-b".to_owned() } else { format!("lab-{node}") };
+    let counts = format!("/sys/class/net/{interface}/statistics");
     let packets = format!("$(($(cat {counts}/rx_packets) + $(cat {counts}/tx_packets)))");
     let wait = format!("before={packets}; until [ {packets} -gt $((before + 1000)) ]; do sleep 0.05; done; sleep 1");
     let mut command = Command::new("ip");
     let script = format!("{wait}; {script}");
-    command.args(["netns", "exec", &format!("wp{BED}-{end}"), "timeout", "30", "sh", "-c", &script]);
+    command.args(["netns", "exec", &format!("wp{BED}-{node}"), "timeout", "30", "sh", "-c", &script]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
 /// All that a run names: limit, places of loss, counts that are not 0, doubts, and an error's first sentence.
 pub(super) fn names(measured: &Done) -> Vec<String> {
     let Some(trial) = last_trial(measured) else {
-        return vec![format!("error: {}", measured.err.lines().last().unwrap_or_default())];
+        return vec![error(measured)];
     };
     let mut names = Vec::new();
     let limited = &trial["limited_by"];
@@ -220,9 +231,16 @@ pub(super) fn names(measured: &Done) -> Vec<String> {
     let doubts = trial["doubts"].as_array();
     names.extend(doubts.into_iter().flatten().filter_map(doubt));
     if measured.status != 0 {
-        names.push(format!("error: {}", measured.err.lines().last().unwrap_or_default()));
+        names.push(error(measured));
     }
     names
+}
+
+/// The last error; advice how to go on may follow it.
+fn error(measured: &Done) -> String {
+    let lines = || measured.err.lines().rev();
+    let said = lines().find(|line| line.starts_with("wireproof:")).or_else(|| lines().next());
+    format!("error: {}", said.unwrap_or_default())
 }
 
 fn doubt(doubt: &Value) -> Option<String> {

@@ -8,6 +8,9 @@ const FEW: &[&str] = &["--count", "400"];
 /// Past a queueing discipline and what is planted there, another engine sends.
 const SOCKETS: &[&str] = &["--engine", "udp"];
 const LARGE: &[&str] = &["--mtu", "9000"];
+const BRIDGE: &[&str] = &["--bed", "lab:bridge"];
+/// Sets the time of day ahead, and back.
+const CLOCK: &str = concat!("python3 ", env!("CARGO_MANIFEST_DIR"), "/tests/stories/planted/clock.py");
 
 pub(super) fn all() -> Vec<Fault> {
     [sender(), path(), receiver(), ends(), events(), transactions()].into_iter().flatten().collect()
@@ -56,6 +59,14 @@ fn path() -> Vec<Fault> {
         fault("a bit flipped in every 100th packet", PACKETS).with(SOCKETS).with(SIZE).tc("flip", 100).named(&["corrupt"]).not_named(&["device under test"]),
         fault("words swapped under a valid checksum, UDP", UDP).tc("forge", 101).named(&["corrupt"]),
         fault("words swapped under a valid checksum, packets", PACKETS).with(SOCKETS).with(SIZE).tc("forge", 101).named(&["corrupt"]),
+        fault("every 20th datagram to another MAC address", UDP)
+            .tc("misdirect", 20)
+            .named(&["limited by MAC address (b)", "lost at MAC address"])
+            .not_named(&["path", "packet filter", "socket"]),
+        fault("every 20th datagram to another IP address", UDP)
+            .tc("readdress", 20)
+            .named(&["limited by IP address (b)", "lost at IP address"])
+            .not_named(&["path", "packet filter", "socket"]),
         fault("packets over 1400 bytes lost without a word, path", PATH).tc("drop_large", 1).named(&["culprit black-hole"]),
         fault("packets over 1400 bytes lost without a word, UDP", UDP).tc("drop_large", 1).named(&["lost"]).not_named(&["socket", "qdisc"]),
         fault("acknowledgements through 1 Mbit/s", TCP)
@@ -107,6 +118,15 @@ fn receiver() -> Vec<Fault> {
             .at("b", "ip addr del 198.18.0.2/24 dev lab-b")
             .named(&["error"])
             .not_named(&["device under test"]),
+        fault("receiver's address away for 300 ms, UDP", UDP)
+            .meanwhile("b", "ip addr del 198.18.0.2/24 dev lab-b; sleep 0.3; ip addr add 198.18.0.2/24 dev lab-b")
+            .named(&["doubt settings-changed", "limited by IP address (b)", "lost at IP address"])
+            .not_named(&["path", "packet filter", "socket"]),
+        fault("connection that connection tracking does not know, TCP", TCP)
+            .with(&["--duration", "5 s"])
+            .meanwhile("b", "sysctl -qw net.netfilter.nf_conntrack_tcp_loose=0; nft add table ip f; nft add chain ip f i '{ type filter hook input priority 0; }'; nft add rule ip f i ct state invalid drop; sleep 1.5; nft delete table ip f")
+            .named(&["limited by interruption", "doubt stalled"])
+            .not_named(&["reordering", "link"]),
         fault("receive buffer of 4 KiB", UDP)
             .with(&["--rate", "1 Gbit/s", "--window", "4 KiB"])
             .named(&["limited by receiver's socket", "lost at receiver's socket"]),
@@ -164,6 +184,16 @@ fn events() -> Vec<Fault> {
         fault("receiver's link down for 200 ms, UDP", UDP).meanwhile(far.0, far.1).named(&["doubt link"]).not_named(&["device under test"]),
         fault("receiver's link down for 200 ms, TCP", TCP).meanwhile(far.0, far.1).named(&["doubt link"]).not_named(&["reordering"]),
         fault("receiver's link down for 200 ms, packets", PACKETS).meanwhile(far.0, far.1).named(&["doubt link"]).not_named(&["device under test"]),
+        fault("bridge's port to the receiver down for 200 ms, UDP", UDP)
+            .on_bed(BRIDGE)
+            .meanwhile("bridge", "ip link set to-b down; sleep 0.2; ip link set to-b up")
+            .named(&["doubt link", "lost at interruption"])
+            .not_named(&["packet filter", "socket"]),
+        fault("bridge's port to the receiver disabled for 500 ms, UDP", UDP)
+            .on_bed(BRIDGE)
+            .meanwhile("bridge", "bridge link set dev to-b state disabled; sleep 0.5; bridge link set dev to-b state forwarding")
+            .named(&["limited by device under test", "lost at device under test"])
+            .not_named(&["packet filter", "socket", "link"]),
         fault("nothing passes for 1.5 s, TCP", TCP)
             .with(&["--duration", "5 s"])
             .meanwhile("b", "nft add table ip f; nft add chain ip f i '{ type filter hook prerouting priority 0; }'; nft add rule ip f i tcp dport != 0 drop; sleep 1.5; nft delete table ip f")
@@ -179,6 +209,14 @@ fn events() -> Vec<Fault> {
         fault("neighbour entry changed in the middle", UDP)
             .meanwhile("a", "ip neigh replace 198.18.0.2 lladdr 02:00:00:00:00:99 dev lab-a nud permanent")
             .named(&["neighbour 198.18.0.2", "02:00:00:00:00:99"]),
+        fault("time of day set in the middle, UDP", UDP)
+            .meanwhile("a", CLOCK)
+            .named(&["limited by intended load", "doubt clock-set"])
+            .not_named(&["settings-changed", "stalled"]),
+        fault("time of day set in the middle, latency", PACED_LATENCY)
+            .meanwhile("a", CLOCK)
+            .named(&["doubt clock-set"])
+            .not_named(&["settings-changed", "replies-missing"]),
     ]
 }
 
@@ -188,6 +226,11 @@ fn transactions() -> Vec<Fault> {
         fault("packet filter refuses new connections", TRANSACTIONS)
             .with(&["--kind", "crr"])
             .meanwhile("b", "nft add table ip f; nft add chain ip f i '{ type filter hook input priority 0; }'; nft add rule ip f i tcp flags '& (syn|ack) == syn' numgen random mod 10 0 drop")
+            .named(&["limited by packet filter (b)"]),
+        fault("table of tracked connections full", TRANSACTIONS)
+            .with(&["--kind", "crr", "--duration", "4 s"])
+            .script("b", "nft add table ip f; nft add chain ip f i '{ type filter hook input priority 0; }'; nft add rule ip f i ct state new accept")
+            .tracked(4_000)
             .named(&["limited by packet filter (b)"]),
         fault("few ephemeral ports", TRANSACTIONS)
             .with(&["--kind", "crr"])
