@@ -22,6 +22,7 @@ mod fault;
 mod framing;
 mod launch;
 mod link;
+mod memory;
 mod message;
 mod pipes;
 mod ssh;

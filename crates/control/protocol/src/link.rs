@@ -14,6 +14,7 @@ use crate::{
     build_id,
     fault::quoted,
     framing::{FrameError, write_message, write_preamble},
+    memory,
     pipes::{
         Beats, Copying, Inbox, Outbox, beat_in_background, collect_in_background, copy_in_background, harvest, post,
         read_in_background,
@@ -40,6 +41,8 @@ pub struct AgentLink {
     outbox: Outbox,
     inbox: Inbox,
     complaints: Option<JoinHandle<String>>,
+    /// Processes that the kernel had ended for want of memory before.
+    killed_before: Option<u64>,
     next_id: u64,
     /// Starts after the greetings.
     beats: Option<Beats>,
@@ -72,6 +75,7 @@ impl AgentLink {
             child,
             inbox: read_in_background(stdout),
             complaints: Some(collect_in_background(stderr)),
+            killed_before: memory::ended_for_want(),
             next_id: 0,
             beats: None,
             outbox,
@@ -247,7 +251,11 @@ impl AgentLink {
             Place::There { .. } if is_silent_end => Some(READ_BY_OTHERS.to_owned()),
             Place::There { ssh, .. } => advice(&stderr, ssh),
         };
-        let told = self.stopped().map(told_of_a_stop).unwrap_or_default() + &advised(&advice) + &quoted(&stderr);
+        let here = matches!(self.place, Place::Here).then_some(status).flatten();
+        let signal = here.and_then(|status| status.signal());
+        let memory = memory::told(signal, self.killed_before, memory::ended_for_want());
+        let stopped = self.stopped().map(told_of_a_stop).unwrap_or_default();
+        let told = stopped + memory + &advised(&advice) + &quoted(&stderr);
         // If ssh itself ends by a signal, or loses its connection, the agent's fate is unknown.
         let alone = matches!(self.place, Place::Here)
             || status.is_some_and(|status| status.code().is_some()) && !tells_of_a_cut(&stderr);
