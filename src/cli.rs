@@ -263,7 +263,7 @@ pub(crate) enum BedAction {
         /// Its name, for --bed and for "bed down".
         name: String,
         /// Kind: "lab" (two namespaces on this machine), "lab:bridge" or "lab:router" (a bridge or a router of the kernel between
-        /// them), or "ports:eth1,eth2" (two of its ports).
+        /// them), "lab:vswitch" (a router behind two virtual switches), or "ports:eth1,eth2" (two of its ports).
         #[arg(long, default_value = "lab")]
         bed: BedRef,
         #[command(flatten)]

@@ -97,8 +97,8 @@ fn beds() -> BTreeSet<String> {
 
 /// Kinds of beds, the beds that stand, and interfaces behind `ports:`.
 fn beds_and_layouts(current: &OsStr) -> Vec<CompletionCandidate> {
-    const LAYOUTS: [&str; 7] =
-        ["lab", "lab:senders=", "lab:bridge", "lab:router", "lab:xdp-router", "ports:", "hosts:ssh://"];
+    const LAYOUTS: [&str; 8] =
+        ["lab", "lab:senders=", "lab:bridge", "lab:router", "lab:vswitch", "lab:xdp-router", "ports:", "hosts:ssh://"];
     let text = current.to_string_lossy();
     let Some(ports) = text.strip_prefix("ports:") else {
         return these(LAYOUTS.into_iter().map(str::to_owned).chain(beds()), current);

@@ -1,4 +1,4 @@
-//! Labs with their own device under test: a bridge and a router of the kernel, and the XDP router.
+//! Labs with their own device under test: bridges and routers of the kernel, and the XDP router.
 
 use serde_json::Value;
 
@@ -77,6 +77,24 @@ fn a_router_between_two_ends_is_measured_and_read() {
 }
 
 #[test]
+fn a_router_behind_two_virtual_switches_is_measured_and_read_at_each_hop() {
+    let document = measured("lab:vswitch");
+    assert_eq!(document["bed"]["dut"]["machine"], "vswitch", "{}", document["bed"]);
+    assert_eq!(document["bed"]["dut"]["gateways"].as_array().unwrap().len(), 4);
+    let deltas = document["trials"][1]["dut"]["deltas"].as_array().unwrap();
+    let received = |interface: &str| {
+        let of_interface = deltas.iter().find(|delta| delta["name"] == "rx_packets" && delta["of"] == interface);
+        of_interface.and_then(|delta| delta["delta"].as_u64()).unwrap_or_default()
+    };
+    let came = document["trials"][1]["received"].as_u64().unwrap();
+    // One way is from the first end to the second.
+    for hop in ["to-a", "router-a", "port-b"] {
+        assert!(received(hop) >= came, "{hop} of {came}: {deltas:#?}");
+    }
+    assert!(received("switch-a") < came, "the bridge forwards and does not take packets in: {deltas:#?}");
+}
+
+#[test]
 fn the_xdp_router_between_two_ends_is_measured_and_read() {
     let document = measured("lab:xdp-router");
     assert_eq!(document["bed"]["dut"]["machine"], "xdp-router", "{}", document["bed"]);
@@ -87,7 +105,7 @@ fn the_xdp_router_between_two_ends_is_measured_and_read() {
 fn a_device_between_two_ends_stays_with_its_bed_and_is_read_there() {
     let desk = Desk::new();
     let before = Snapshot::take();
-    for (layout, device) in [("lab:router", "router"), ("lab:bridge", "bridge")] {
+    for (layout, device) in [("lab:router", "router"), ("lab:bridge", "bridge"), ("lab:vswitch", "vswitch")] {
         let standing = desk.bed("through", &["--bed", layout]);
         let listed = desk.run(&["bed", "list"]).out;
         assert!(listed.contains(&format!("  {device}: namespace wpthrough-{device}\n")), "{listed}");

@@ -45,6 +45,9 @@ pub const DUT: &str = "DUT";
 /// Name of a lab's device under test in which the XDP router forwards.
 pub const XDP_ROUTER: &str = "xdp-router";
 
+/// Name of a lab's device under test that is a router behind virtual switches.
+pub const VSWITCH: &str = "vswitch";
+
 /// A device under test between the ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dut {
@@ -175,6 +178,7 @@ impl Bed {
             (BedKind::Lab, _) if several => "lab-switch",
             (BedKind::Lab, Some(dut)) if dut.gateways.is_empty() => "lab-bridge",
             (BedKind::Lab, Some(dut)) if dut.machine == XDP_ROUTER => "lab-xdp-router",
+            (BedKind::Lab, Some(dut)) if dut.machine == VSWITCH => "lab-vswitch",
             (BedKind::Lab, Some(_)) => "lab-router",
             (BedKind::Hosts, _) if self.simulated => "hosts-one-kernel",
             (BedKind::Hosts, _) if several => "hosts-several",
@@ -190,6 +194,7 @@ impl Bed {
         let layout = match self.layout() {
             "lab-bridge" => Some("lab:bridge".to_owned()),
             "lab-router" => Some("lab:router".to_owned()),
+            "lab-vswitch" => Some("lab:vswitch".to_owned()),
             "ports" => Some(self.ports()),
             _ => None,
         };
@@ -306,6 +311,8 @@ mod tests {
         ];
         let router = Dut { machine: String::new(), gateways };
         assert_eq!(kept(BedKind::Lab, Some(router.clone())), "rack --bed lab:router");
+        let behind_switches = Dut { machine: VSWITCH.to_owned(), ..router.clone() };
+        assert_eq!(kept(BedKind::Lab, Some(behind_switches)), "rack --bed lab:vswitch");
         let routed = "rack --bed ports:port-a,port-b,via=198.18.4.1/24,198.18.5.1/30,via=2001:2::1/64,2001:2:0:1::1/64";
         assert_eq!(kept(BedKind::Ports, Some(router)), routed);
         let mut jumbo = bed(BedKind::Ports, "rack", None);

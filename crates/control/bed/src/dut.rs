@@ -8,7 +8,7 @@ use std::{
 };
 
 use model::{
-    Bed, DUT, EndCounters, XDP_ROUTER,
+    Bed, DUT, EndCounters, VSWITCH, XDP_ROUTER,
     environment::{EndpointFacts, HostFacts, InterfaceFacts},
 };
 use protocol::{AgentError, Fault, Reply, Request, remote_facts};
@@ -59,10 +59,14 @@ impl DutReader {
         let (Some(device), Some(namespace)) = (&bed.dut, dut_namespace(bed)) else { return Ok(None) };
         let mut machine = Machine::within(&namespace, program)?;
         machine.allowed.host.clone_from(&device.machine);
-        let interfaces: Vec<String> = bed.endpoints.iter().map(|end| facing(&end.name)).collect();
         if device.machine == XDP_ROUTER {
-            machine.ask(Request::Route { interfaces: interfaces.clone() })?;
+            machine.ask(Request::Route { interfaces: facing_ends(bed) })?;
         }
+        let interfaces = match device.machine.as_str() {
+            // A drop may be anywhere in the chain.
+            VSWITCH => machine.endpoint_facts(DUT)?.interfaces.into_iter().map(|interface| interface.name).collect(),
+            _ => facing_ends(bed),
+        };
         Ok(Some(Self { machine, interfaces, is_machine: false }))
     }
 
@@ -103,4 +107,9 @@ impl DutReader {
             other => Err(self.machine.error(Fault::Confused(format!("{other:?}")))),
         }
     }
+}
+
+/// Interfaces of a lab's device under test that face the ends.
+fn facing_ends(bed: &Bed) -> Vec<String> {
+    bed.endpoints.iter().map(|end| facing(&end.name)).collect()
 }

@@ -7,6 +7,7 @@ mod lab;
 mod nics;
 mod router;
 mod testers;
+mod vswitch;
 
 use std::str::FromStr;
 
@@ -20,10 +21,11 @@ type Parsed = Option<Result<BedRef, ReferenceError>>;
 /// Usage of a layout, and its parser.
 type Entry = (&'static str, fn(&str) -> Parsed);
 
-const LAYOUTS: [Entry; 5] = [
+const LAYOUTS: [Entry; 6] = [
     (lab::USAGE, lab::parse),
     (bridge::USAGE, bridge::parse),
     (router::USAGE, router::parse),
+    (vswitch::USAGE, vswitch::parse),
     (nics::USAGE, nics::parse),
     (hosts::USAGE, hosts::parse),
 ];
@@ -123,7 +125,7 @@ mod tests {
     #[test]
     fn beds_of_this_machine_stay_and_the_others_say_what_to_do() {
         let can_stay = |text: &str| text.parse::<BedRef>().expect(text).can_stay();
-        for stays in ["lab", "lab:bridge", "lab:router", "ports:eth1,eth2", "ports:eth1,eth2,routed"] {
+        for stays in ["lab", "lab:bridge", "lab:router", "lab:vswitch", "ports:eth1,eth2", "ports:eth1,eth2,routed"] {
             assert_eq!(can_stay(stays), Ok(()), "{stays}");
         }
         for (anew, instead) in [
@@ -134,7 +136,8 @@ mod tests {
             assert!(why.ends_with(instead), "{why}");
         }
         let hosts = can_stay("hosts:ssh://far?dev=eth1").expect_err("two machines");
-        assert!(hosts.ends_with("is made of \"lab\", \"lab:bridge\", \"lab:router\" or \"ports:IF1,IF2\""), "{hosts}");
+        let stays = "is made of \"lab\", \"lab:bridge\", \"lab:router\", \"lab:vswitch\" or \"ports:IF1,IF2\"";
+        assert!(hosts.ends_with(stays), "{hosts}");
     }
 
     #[test]

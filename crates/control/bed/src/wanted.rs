@@ -165,7 +165,7 @@ impl BedRef {
     pub fn can_stay(&self) -> Result<(), String> {
         let why = |instead: String| {
             format!(
-                "--bed {self}: a bed that stays is made of \"lab\", \"lab:bridge\", \"lab:router\" or \
+                "--bed {self}: a bed that stays is made of \"lab\", \"lab:bridge\", \"lab:router\", \"lab:vswitch\" or \
                  \"ports:IF1,IF2\"{instead}"
             )
         };

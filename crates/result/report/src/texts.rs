@@ -314,6 +314,7 @@ mod tests {
             "lab-switch",
             "lab-bridge",
             "lab-router",
+            "lab-vswitch",
             "lab-xdp-router",
             "hosts",
             "hosts-several",

@@ -24,10 +24,10 @@ const KERNEL: Router = Router { bed: "lab:router", name: "router", by_xdp: false
 const XDP: Router = Router { bed: "lab:xdp-router", name: XDP_ROUTER, by_xdp: true };
 
 /// Enables forwarding. Written before there are interfaces, which inherit it.
-const FORWARDING: (&str, &str) = ("net.ipv4.ip_forward", "1");
+pub(super) const FORWARDING: (&str, &str) = ("net.ipv4.ip_forward", "1");
 
 /// The same for IPv6. If the machine has IPv6 disabled, new namespaces may inherit that.
-const IPV6_FORWARDING: [(&str, &str); 2] =
+pub(super) const IPV6_FORWARDING: [(&str, &str); 2] =
     [("net.ipv6.conf.default.disable_ipv6", "0"), ("net.ipv6.conf.all.forwarding", "1")];
 
 #[derive(Clone, Copy)]
@@ -61,8 +61,7 @@ impl Layout for Router {
 }
 
 fn topology(router: Router, ground: &Ground) -> Topology {
-    let mut through = Through::routed();
-    through.gateways.retain(|pair| !ground.addresses(vec![pair[0]]).is_empty());
+    let through = through(ground);
     let mut nodes: Vec<Node> = (0..2).map(|side| tester(side, &through, ground)).collect();
     for node in nodes.iter_mut().filter(|_| router.by_xdp) {
         (node.interfaces[0].gro, node.interfaces[0].plain) = (true, true);
@@ -87,7 +86,15 @@ fn topology(router: Router, ground: &Ground) -> Topology {
     Topology { nodes, links, dut, simulated: true }
 }
 
-fn tester(side: usize, through: &Through, ground: &Ground) -> Node {
+/// A router with the gateways of those IP versions that the lab has.
+pub(super) fn through(ground: &Ground) -> Through {
+    let mut through = Through::routed();
+    through.gateways.retain(|pair| !ground.addresses(vec![pair[0]]).is_empty());
+    through
+}
+
+/// The end at this side of a router.
+pub(super) fn tester(side: usize, through: &Through, ground: &Ground) -> Node {
     let mut node = ground.tester(side, 2, through.addresses(side, 0));
     node.interfaces[0].routes = routes_of(through, side, &node.interfaces[0].addresses);
     node

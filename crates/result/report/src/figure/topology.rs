@@ -1,7 +1,7 @@
 //! The test bed: its endpoints and what joins them.
 
 use maud::{Markup, html};
-use model::{Dut, Endpoint, Gateway, Run, alike::distinct, trial::PathDevice};
+use model::{Bed, Dut, Endpoint, Gateway, Run, VSWITCH, alike::distinct, trial::PathDevice};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
@@ -12,6 +12,9 @@ use crate::{
 /// One endpoint's box and the room between two, in the drawing's units.
 const BOX: u32 = 296;
 const GAP: u32 = 132;
+/// A virtual switch's box, and the room between the parts of a device under test.
+const SMALL_BOX: u32 = 150;
+const SMALL_GAP: u32 = 56;
 /// Room between two senders.
 const ROW: u32 = 18;
 /// Inside a box: room at the edge, and from one line to the next.
@@ -25,13 +28,14 @@ const VALUE_CHAR: usize = 8;
 struct End {
     heading: String,
     facts: Vec<(String, String)>,
+    width: u32,
 }
 
 /// The senders, their receiver, and what stands between them.
 struct Topology {
     senders: Vec<End>,
-    /// A device under test, or what joins several senders to the receiver.
-    between: Option<End>,
+    /// The device under test, in parts from the senders to the receiver, or what joins several senders to the receiver.
+    between: Vec<End>,
     receiver: Option<End>,
 }
 
@@ -39,10 +43,9 @@ struct Topology {
 pub(crate) fn topology(run: &Run, devices: &[&PathDevice], t: &Texts) -> Figure {
     let bed = &run.bed;
     let layout = bed.layout();
-    let joint = || (bed.senders().len() > 1).then(|| End::joint(&t.get(&format!("joint-{}", bed.kind.word()))));
     let drawn = Topology {
         senders: bed.senders().iter().map(|end| End::of(end, devices, t)).collect(),
-        between: bed.dut.as_ref().map(|dut| End::between(dut, bed.makes_its_links(), t)).or_else(joint),
+        between: between(bed, t),
         receiver: bed.receiver().map(|end| End::of(end, devices, t)),
     };
     let (link, meaning) = (t.get(&format!("link-{layout}")), t.get(&format!("link-{layout}-meaning")));
@@ -54,6 +57,19 @@ pub(crate) fn topology(run: &Run, devices: &[&PathDevice], t: &Texts) -> Figure 
         description: words.join("; "),
         drawing: drawn.drawing(&link),
         legend: vec![],
+    }
+}
+
+/// Devices that packets go through between the ends; none where a link joins them.
+fn between(bed: &Bed, t: &Texts) -> Vec<End> {
+    match &bed.dut {
+        Some(dut) if bed.makes_its_links() && dut.machine == VSWITCH => {
+            let switch = || End { width: SMALL_BOX, ..End::joint(&t.get("joint-lab")) };
+            vec![switch(), End::device(dut, true, t), switch()]
+        }
+        Some(dut) => vec![End::device(dut, bed.makes_its_links(), t)],
+        None if bed.senders().len() > 1 => vec![End::joint(&t.get(&format!("joint-{}", bed.kind.word())))],
+        None => vec![],
     }
 }
 
@@ -77,11 +93,11 @@ impl End {
         let labels = [t.get("endpoint-addresses")].into_iter().chain(std::iter::repeat(String::new()));
         facts.extend(labels.zip(endpoint.addresses.iter().map(ToString::to_string)));
         facts.push((t.get("endpoint-cpu"), cpus));
-        Self { heading: t.with("endpoint", &[("name", &endpoint.name)]), facts }
+        Self { heading: t.with("endpoint", &[("name", &endpoint.name)]), facts, width: BOX }
     }
 
     /// The device under test. In a lab, one that does not route is a bridge.
-    fn between(dut: &Dut, in_lab: bool, t: &Texts) -> Self {
+    fn device(dut: &Dut, in_lab: bool, t: &Texts) -> Self {
         let machine = (!dut.machine.is_empty()).then(|| (t.get("endpoint-machine"), dut.machine.clone()));
         let gateway = |gateway: &Gateway| {
             let label = t.with("dut-gateway", &[("name", &gateway.endpoint)]);
@@ -90,17 +106,17 @@ impl End {
         let mut facts: Vec<_> = machine.into_iter().chain(dut.gateways.iter().map(gateway)).collect();
         if dut.gateways.is_empty() && in_lab {
             facts.insert(0, (t.get("dut-heading"), String::new()));
-            return Self { heading: t.get("joint-lab"), facts };
+            return Self { heading: t.get("joint-lab"), facts, width: BOX };
         }
         if dut.gateways.is_empty() {
             facts.push((t.get("dut-forwards"), String::new()));
         }
-        Self { heading: t.get("dut-heading"), facts }
+        Self { heading: t.get("dut-heading"), facts, width: BOX }
     }
 
-    /// The bridge between several senders and their receiver.
+    /// A bridge or a network, of which nothing more is known.
     fn joint(name: &str) -> Self {
-        Self { heading: name.to_owned(), facts: vec![] }
+        Self { heading: name.to_owned(), facts: vec![], width: BOX }
     }
 
     fn words(&self) -> String {
@@ -114,7 +130,13 @@ impl End {
     }
 
     fn lines(&self) -> u32 {
-        1 + self.facts.iter().map(|(label, value)| 1 + u32::from(is_broken(label, value))).sum::<u32>()
+        1 + self.facts.iter().map(|(label, value)| 1 + u32::from(self.is_broken(label, value))).sum::<u32>()
+    }
+
+    /// Whether a value needs a line of its own below its label.
+    fn is_broken(&self, label: &str, value: &str) -> bool {
+        let room = (self.width - 2 * PAD) as usize;
+        !label.is_empty() && label.width() * LABEL_CHAR + value.width() * VALUE_CHAR > room
     }
 }
 
@@ -122,12 +144,6 @@ impl End {
 fn behind<'a>(endpoint: &Endpoint, devices: &[&'a PathDevice]) -> Vec<&'a PathDevice> {
     let is_behind = |device: &&&PathDevice| device.host == endpoint.name && device.name != endpoint.interface;
     distinct(devices.iter().filter(is_behind).copied())
-}
-
-/// Whether a value needs a line of its own below its label.
-fn is_broken(label: &str, value: &str) -> bool {
-    let room = (BOX - 2 * PAD) as usize;
-    !label.is_empty() && label.width() * LABEL_CHAR + value.width() * VALUE_CHAR > room
 }
 
 impl Topology {
@@ -141,31 +157,45 @@ impl Topology {
         let height_of_end = self.senders.iter().chain(&self.receiver).map(End::height).max().unwrap_or(0);
         let count = self.senders.len().max(1) as u32;
         let senders = count * (height_of_end + ROW) - ROW;
-        let height = self.between.as_ref().map_or(0, End::height).max(senders);
+        let height = self.between.iter().map(End::height).max().unwrap_or(0).max(senders);
         let top = |index: usize| (height - senders) / 2 + index as u32 * (height_of_end + ROW);
-        let left = |column: u32| column * (BOX + GAP);
-        let last = 1 + u32::from(self.between.is_some());
+        let lefts = self.lefts();
+        let last = lefts[lefts.len() - 1];
         let content = html! {
             @for (index, end) in self.senders.iter().enumerate() {
-                (link_to(left(1), top(index) + height_of_end / 2, link))
-                (boxed(end, (left(0), top(index)), height_of_end))
+                (link_to((lefts[0], top(index) + height_of_end / 2), GAP, link))
+                (boxed(end, (0, top(index)), height_of_end))
             }
-            @if let Some(between) = &self.between {
-                @if self.receiver.is_some() { (link_to(left(last), height / 2, link)) }
-                (boxed(between, (left(1), 0), height))
+            @for (part, place) in self.between.iter().zip(lefts.windows(2)) {
+                @if place[1] != last {
+                    (link_to((place[1], height / 2), SMALL_GAP, ""))
+                } @else if self.receiver.is_some() {
+                    (link_to((last, height / 2), GAP, link))
+                }
+                (boxed(part, (place[0], 0), height))
             }
             @if let Some(receiver) = &self.receiver {
-                (boxed(receiver, (left(last), (height - height_of_end) / 2), height_of_end))
+                (boxed(receiver, (last, (height - height_of_end) / 2), height_of_end))
             }
         };
-        Drawing::Svg { width: left(last) + BOX, height, content: content.into_string() }
+        Drawing::Svg { width: last + BOX, height, content: content.into_string() }
+    }
+
+    /// Left edges of the parts between, and of the receiver.
+    fn lefts(&self) -> Vec<u32> {
+        let mut lefts = vec![BOX + GAP];
+        for (place, part) in self.between.iter().enumerate() {
+            let gap = if place + 1 == self.between.len() { GAP } else { SMALL_GAP };
+            lefts.push(lefts[place] + part.width + gap);
+        }
+        lefts
     }
 }
 
 /// A box with the facts in its middle.
 fn boxed(end: &End, (left, top): (u32, u32), height: u32) -> Markup {
     html! {
-        rect.box x=(left + 1) y=(top + 1) width=(BOX - 2) height=(height - 2) rx="6" {}
+        rect.box x=(left + 1) y=(top + 1) width=(end.width - 2) height=(height - 2) rx="6" {}
         (end_in_box(end, left, top + (height - end.height()) / 2))
     }
 }
@@ -176,21 +206,23 @@ fn end_in_box(end: &End, left: u32, top: u32) -> Markup {
         text.heading x=(left + PAD) y=(y) { (end.heading) }
         @for (label, value) in &end.facts {
             @let label_y = { y += LINE; y };
-            @let value_y = { y += if is_broken(label, value) { LINE } else { 0 }; y };
+            @let value_y = { y += if end.is_broken(label, value) { LINE } else { 0 }; y };
             text.name x=(left + PAD) y=(label_y) { (label) }
-            text.value x=(left + BOX - PAD) y=(value_y) text-anchor="end" { (value) }
+            text.value x=(left + end.width - PAD) y=(value_y) text-anchor="end" { (value) }
         }
     }
 }
 
-/// The cable that ends at a box.
-fn link_to(right: u32, y: u32, name: &str) -> Markup {
-    let left = right - GAP;
+/// The cable of this length that ends at a box.
+fn link_to((right, y): (u32, u32), length: u32, name: &str) -> Markup {
+    let left = right - length;
     html! {
         line.link x1=(left) x2=(right) y1=(y) y2=(y) {}
         circle.link cx=(left) cy=(y) r="5" {}
         circle.link cx=(right) cy=(y) r="5" {}
-        text.name x=(left + GAP / 2) y=(y - 10) text-anchor="middle" { (name) }
+        @if !name.is_empty() {
+            text.name x=(left + length / 2) y=(y - 10) text-anchor="middle" { (name) }
+        }
     }
 }
 
@@ -255,5 +287,21 @@ mod tests {
         assert_eq!((boxes(&content), links(&content).len()), (3, 2));
         assert!(figure.note.contains("device under test"), "{}", figure.note);
         assert!(figure.description.contains("Linux bridge: Device under test"), "{}", figure.description);
+    }
+
+    #[test]
+    fn a_router_behind_switches_is_drawn_as_a_chain() {
+        let gateway = |endpoint: &str, address: &str| Gateway {
+            endpoint: endpoint.to_owned(),
+            address: address.parse().unwrap(),
+            prefix: 24,
+        };
+        let gateways = vec![gateway("a1", "198.18.0.1"), gateway("b", "198.19.0.1")];
+        let dut = Some(Dut { machine: VSWITCH.to_owned(), gateways });
+        let (figure, content) = figure(Bed { dut, ..bed(1) }, Lang::Ja);
+        assert_eq!((boxes(&content), links(&content).len()), (5, 4));
+        let chain = "; Linux ブリッジ; 被試験装置(DUT): マシン vswitch, a1 側 198.18.0.1/24, b 側 198.19.0.1/24; Linux ブリッジ; ";
+        assert!(figure.description.contains(chain), "{}", figure.description);
+        assert_eq!(content.matches(">veth ペア<").count(), 2, "the links of the ends alone are named");
     }
 }
