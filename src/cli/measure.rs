@@ -51,6 +51,9 @@ pub(crate) struct Measure {
     /// Cores of the two ends, like 2,3; several for each end like 2-5,6-9.
     #[arg(long, value_parser = parse_cpus, value_name = "CLIENT,SERVER")]
     pub(crate) cpus: Option<Cpus>,
+    /// Cores of its own for the device under test of a lab, like 1: without, it works within the sender's system calls.
+    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = from_to(1_usize..=MOST_CORES))]
+    pub(crate) dut_cpus: Option<usize>,
     #[command(flatten)]
     pub(crate) wrap: Wrap,
     /// Change any key of the plan, like repeats=6 or latency.timeout="200 ms"; can be given again.

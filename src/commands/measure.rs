@@ -71,7 +71,8 @@ fn measure(mut plan: Plan, identity: Option<Identity>, options: &Measure, common
     let id = run::new_id();
     desk.check_room(&id, &plan, options.bed.senders())?;
     let _hold = desk.store().hold(&id)?;
-    let wanted = Wanted { stamps: stamps(&plan), ..wanted(options, obtain_privilege(&options.bed, common)?)? };
+    let privilege = obtain_privilege(&options.bed, options.dut_cpus.is_some(), common)?;
+    let wanted = Wanted { stamps: stamps(&plan), ..wanted(options, privilege)? };
     // Another machine is looked over once it is reached.
     if !wanted.bed.has_other_hosts() {
         fitting(&plan, &wanted)?;

@@ -12,8 +12,18 @@ use crate::cli::{self, Identify};
 const LEFT_OUT: [&str; 6] = ["out", "store", "ssh", "quiet", "json", "color"];
 
 /// Options that mean the same beside a plan that has all changes to it.
-const BESIDE_PLAN: [&str; 9] =
-    ["bed", "mtu", "cpus", "wrap", "push", "take-ports-in-use", "i-know-this-is-my-uplink", "references", "format"];
+const BESIDE_PLAN: [&str; 10] = [
+    "bed",
+    "mtu",
+    "cpus",
+    "dut-cpus",
+    "wrap",
+    "push",
+    "take-ports-in-use",
+    "i-know-this-is-my-uplink",
+    "references",
+    "format",
+];
 
 /// A part of a command line.
 #[derive(Debug, PartialEq, Eq)]

@@ -49,13 +49,15 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common:
     let reference = allowed.bed(&run, &repeat::typed())?;
     desk.check_room(&run.id, &run.plan, run.bed.senders().len())?;
     let _hold = desk.store().hold(&run.id)?;
+    let dut_cpus = run.bed.dut.as_ref().map(|dut| dut.cpus.len()).filter(|count| *count > 0);
     let wanted = Wanted {
         mtu: run.bed.endpoints.first().map(|end| end.mtu),
         cpus: cores(&run.bed),
+        dut_cpus,
         wrap: allowed.wrap.clone(),
         taking: allowed.ports.taking(),
         stamps: stamps(&run.plan),
-        privilege: obtain_privilege(&reference, common)?,
+        privilege: obtain_privilege(&reference, dut_cpus.is_some(), common)?,
         program: own_program()?,
         reach: allowed.reach.of_bed(),
         bed: reference,

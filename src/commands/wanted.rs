@@ -52,6 +52,7 @@ pub(super) fn wanted(options: &Measure, privilege: Privilege) -> anyhow::Result<
         bed: options.bed.clone(),
         mtu: options.mtu,
         cpus: options.cpus.clone(),
+        dut_cpus: options.dut_cpus,
         wrap: options.wrap.words(),
         taking: options.ports.taking(),
         stamps: false,
@@ -70,17 +71,24 @@ pub(super) fn dut_note(bed: &BedRef, lang: Lang) -> Option<String> {
 /// A request that no bed can meet is a wrong word; every other error is the machine's.
 pub(super) fn words_or_bed(error: BedError) -> anyhow::Error {
     match error {
-        BedError::Mtu(_) | BedError::NoSuchCore { .. } | BedError::OtherMtu { .. } | BedError::Nic(_) => {
-            Words(error.to_string()).into()
-        }
+        BedError::Mtu(_)
+        | BedError::NoSuchCore { .. }
+        | BedError::NoDut(_)
+        | BedError::TooManyCores { .. }
+        | BedError::OtherMtu { .. }
+        | BedError::Nic(_) => Words(error.to_string()).into(),
         other => other.into(),
     }
 }
 
 /// Root, or root in a user namespace of our own, which is enough for a lab bed. Real interfaces are not in there: without
 /// changes to them, they are measured as the calling user.
-pub(super) fn obtain_privilege(bed: &BedRef, common: &Common) -> anyhow::Result<Privilege> {
+pub(super) fn obtain_privilege(bed: &BedRef, pins_kernel: bool, common: &Common) -> anyhow::Result<Privilege> {
     let privilege = privilege::current();
+    if pins_kernel && privilege != Privilege::Root {
+        let why = "--dut-cpus pins threads of the kernel, which needs root of the machine itself";
+        return Err(NeedsRoot(why.to_owned()).into());
+    }
     match bed.rights() {
         Rights::Root(why) | Rights::LabRoot(why) if privilege != Privilege::Root => {
             return Err(NeedsRoot(why.to_owned()).into());

@@ -1,10 +1,13 @@
 //! Labs with their own device under test: bridges and routers of the kernel, and the XDP router.
 
+use std::fs;
+
 use serde_json::Value;
 
 use crate::{
     machine::Snapshot,
-    program::{Desk, text},
+    program::{Desk, done, text},
+    waiting::soon,
 };
 
 const PLAN: &str = r#"
@@ -119,6 +122,71 @@ fn a_device_between_two_ends_stays_with_its_bed_and_is_read_there() {
         before.assert_same();
     }
     desk.run(&["bed", "up", "several", "--bed", "lab:senders=2"]).fails(2, &["made anew", "--bed lab:senders=2"]);
+}
+
+/// Affinities of the kernel threads that receive for interfaces of this name, like `1`.
+fn affinities(interface: &str) -> Vec<String> {
+    let pids = fs::read_dir("/proc").unwrap().filter_map(|entry| entry.unwrap().file_name().into_string().ok());
+    let affinity = |pid: String| {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+        let of = |key: &str| Some(status.lines().find_map(|line| line.strip_prefix(key))?.trim().to_owned());
+        of("Name:")?.starts_with(&format!("napi/{interface}-")).then(|| of("Cpus_allowed_list:"))?
+    };
+    pids.filter(|pid| pid.parse::<u32>().is_ok()).filter_map(affinity).collect()
+}
+
+/// Packets that the kernel of the device under test processed on each core in the second trial.
+fn processed(document: &Value) -> Vec<(String, u64)> {
+    let deltas = document["trials"][1]["dut"]["deltas"].as_array().unwrap();
+    let of_cores = deltas.iter().filter(|delta| delta["source"] == "softnet" && delta["name"] == "processed");
+    of_cores.map(|delta| (delta["of"].as_str().unwrap().to_owned(), delta["delta"].as_u64().unwrap())).collect()
+}
+
+#[test]
+fn a_device_works_on_cores_of_its_own_in_pinned_threads() {
+    // Alone: the name of a thread does not tell whose device it receives for.
+    Desk::tell_alone(|desk| {
+        let before = Snapshot::take();
+        let plan = desk.plan(PLAN);
+        let words = ["verify", text(&plan), "--bed", "lab:router", "--cpus", "0,1", "--dut-cpus", "1", "--json"];
+        let run = desk.start(&words);
+        let mut threads = (vec![], vec![]);
+        assert!(soon(|| {
+            threads = (affinities("to-a"), affinities("to-b"));
+            threads.0.len() == 1 && threads.1.len() == 1
+        }));
+        let done = done(run.wait_with_output().unwrap());
+        assert_eq!(done.status, 0, "{}", done.err);
+        before.assert_same();
+        assert!(affinities("to-a").is_empty() && affinities("to-b").is_empty(), "they end with the bed");
+
+        let document = done.json();
+        let core = document["bed"]["dut"]["cpus"][0].to_string();
+        assert_eq!(threads, (vec![core.clone()], vec![core.clone()]));
+        let is_shared = ["0", "1"].contains(&core.as_str());
+        let doubts = document["run"]["doubts"].to_string();
+        assert_eq!(doubts.contains("dut-shares-core"), is_shared, "core {core}: {doubts}");
+        let received = document["trials"][1]["received"].as_u64().unwrap();
+        let on = |cpu: &str| processed(&document).iter().find(|(of, _)| of == cpu).map_or(0, |(_, count)| *count);
+        let (own, senders) = (on(&format!("cpu {core}")), on("cpu 0"));
+        assert!(own >= received && senders < received / 2, "{own} and {senders} of {received}");
+        let said = desk.run(&["report", "last", "--lang", "ja"]);
+        assert_eq!(said.status, 0, "{}", said.err);
+    });
+}
+
+#[test]
+fn cores_for_a_device_need_a_device_and_cores() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    let refused = |words: &[&str], says: &[&str]| desk.run(&[&["latency"], words].concat()).fails(2, says);
+    refused(&["--dut-cpus", "1"], &["bed \"lab\" is not made with a device under test", "lab:router"]);
+    refused(&["--dut-cpus", "4000", "--bed", "lab:bridge"], &["--dut-cpus 4000: this machine has"]);
+    refused(&["--dut-cpus", "0", "--bed", "lab:bridge"], &["a whole number from 1"]);
+    let planned = desk.run(&["latency", "--dut-cpus", "1", "--bed", "lab:vswitch", "--dry-run"]);
+    let threads = "-vswitch/to-b receives in kernel threads on core ";
+    assert!(planned.status == 0 && planned.out.contains(threads), "{} {}", planned.out, planned.err);
+    before.assert_same();
 }
 
 #[test]

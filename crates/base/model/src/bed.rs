@@ -55,6 +55,9 @@ pub struct Dut {
     pub machine: String,
     /// Addresses of the router between the ends, IPv4 and IPv6; empty without one.
     pub gateways: Vec<Gateway>,
+    /// Cores of its own; empty where it works on those of the ends.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub cpus: Vec<usize>,
 }
 
 /// An address of a device under test, which an end sends all through that goes to the other side.
@@ -237,6 +240,12 @@ impl Bed {
         self.endpoints.last()
     }
 
+    /// The first core of the device under test that an end has too.
+    pub fn core_shared_with_dut(&self) -> Option<usize> {
+        let is_of_end = |cpu: &usize| self.endpoints.iter().any(|end| end.cpus.contains(cpu));
+        self.dut.iter().flat_map(|dut| dut.cpus.iter().copied()).find(is_of_end)
+    }
+
     /// The end of this name.
     pub fn end(&self, name: &str) -> Option<&Endpoint> {
         self.endpoints.iter().find(|end| end.name == name)
@@ -296,7 +305,7 @@ mod tests {
         }
         let kept = |kind, dut| arguments(bed(kind, "rack", dut)).expect("it is kept");
         assert_eq!(kept(BedKind::Lab, None), "rack");
-        let bridge = Dut { machine: "bridge".to_owned(), gateways: Vec::new() };
+        let bridge = Dut { machine: "bridge".to_owned(), ..Dut::default() };
         assert_eq!(kept(BedKind::Lab, Some(bridge)), "rack --bed lab:bridge");
         let gateway = |endpoint: &str, address: &str, prefix| Gateway {
             endpoint: endpoint.to_owned(),
@@ -309,7 +318,7 @@ mod tests {
             gateway("b", "198.18.5.1", 30),
             gateway("b", "2001:2:0:1::1", 64),
         ];
-        let router = Dut { machine: String::new(), gateways };
+        let router = Dut { gateways, ..Dut::default() };
         assert_eq!(kept(BedKind::Lab, Some(router.clone())), "rack --bed lab:router");
         let behind_switches = Dut { machine: VSWITCH.to_owned(), ..router.clone() };
         assert_eq!(kept(BedKind::Lab, Some(behind_switches)), "rack --bed lab:vswitch");
@@ -318,5 +327,16 @@ mod tests {
         let mut jumbo = bed(BedKind::Ports, "rack", None);
         jumbo.endpoints.iter_mut().for_each(|end| end.mtu = Mtu(9000));
         assert_eq!(arguments(jumbo).as_deref(), Some("rack --bed ports:port-a,port-b --mtu 9000"));
+    }
+
+    #[test]
+    fn a_device_shares_a_core_with_an_end_or_has_its_own() {
+        let mut bed = bed(BedKind::Lab, "lab:router", Some(Dut { cpus: vec![3, 1], ..Dut::default() }));
+        (bed.endpoints[0].cpus, bed.endpoints[1].cpus) = (vec![0], vec![2]);
+        assert_eq!(bed.core_shared_with_dut(), None);
+        bed.endpoints[1].cpus.push(1);
+        assert_eq!(bed.core_shared_with_dut(), Some(1));
+        bed.dut = None;
+        assert_eq!(bed.core_shared_with_dut(), None);
     }
 }

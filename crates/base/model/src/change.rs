@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use addresses::{Address, Route};
 pub use card_settings::{PromptInterrupts, Stamping, Steering};
-pub use interface_settings::{Gro, InterfaceMtu, InterfaceSetting, Offload, OffloadKind, Sysctl};
+pub use interface_settings::{Gro, InterfaceMtu, InterfaceSetting, NapiThreads, Offload, OffloadKind, Sysctl};
 pub use links::{Bridge, LinkEnd, LinkUp, Namespace, Veth};
 pub use programs::PinnedPrograms;
 pub use taken_nics::{LeftAlone, MovedNic};
@@ -69,6 +69,8 @@ kinds! {
     Stamping(Stamping),
     /// A setting of an interface.
     InterfaceSetting(InterfaceSetting),
+    /// Receive work in kernel threads.
+    NapiThreads(NapiThreads),
     /// A card that interrupts as soon as a packet arrives.
     PromptInterrupts(PromptInterrupts),
     /// UDP for one local address and port sent to one queue.
@@ -103,6 +105,12 @@ mod tests {
             |namespace: &str| InterfaceMtu { namespace: namespace.into(), interface: "eth1".into(), mtu: Mtu(9000) };
         assert_eq!(Change::from(mtu("wp1-a")).to_string(), "wp1-a/eth1 MTU 9000");
         assert_eq!(mtu("").to_string(), "eth1 MTU 9000");
+        let threads = |cpus: &[usize]| {
+            let (namespace, interface) = ("wp1-router".to_owned(), "to-a".to_owned());
+            NapiThreads { namespace, interface, cpus: cpus.to_vec() }.to_string()
+        };
+        assert_eq!(threads(&[1]), "wp1-router/to-a receives in kernel threads on core 1");
+        assert_eq!(threads(&[1, 3]), "wp1-router/to-a receives in kernel threads on cores 1, 3");
         let (namespace, interface, to) =
             (String::new(), "eth1".to_owned(), "[2001:2::1]:53".parse().expect("an address"));
         let steering = Steering { namespace, interface, to, queue: 3 };

@@ -14,6 +14,11 @@ pub enum Doubt {
         /// The core.
         cpu: usize,
     },
+    /// The device under test worked on a core of an end.
+    DutSharesCore {
+        /// The core.
+        cpu: usize,
+    },
     /// An end could not be pinned to its core.
     NotPinned {
         /// The endpoint.

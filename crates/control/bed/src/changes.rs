@@ -3,12 +3,15 @@
 use model::{
     Change, Endpoint, Manager, Mtu,
     change::{
-        Address, Bridge, Gro, InterfaceMtu, LeftAlone, LinkEnd, LinkUp, MovedNic, Namespace, Offload, OffloadKind,
-        Route, Stamping, Sysctl, Veth,
+        Address, Bridge, Gro, InterfaceMtu, InterfaceSetting, LeftAlone, LinkEnd, LinkUp, MovedNic, Namespace,
+        NapiThreads, Offload, OffloadKind, Route, Stamping, Sysctl, Veth,
     },
 };
 
 use crate::topology::{Interface, Link, Node, Role, Topology};
+
+/// Cores that received packets of the first queue are handed to (RPS). A veth of a lab has one queue.
+const FIRST_QUEUE_CPUS: &str = "queues/rx-0/rps_cpus";
 
 /// Changes to one host. They are undone in reverse order.
 pub(crate) fn changes(topology: &Topology, host: &str) -> Vec<Change> {
@@ -29,6 +32,9 @@ pub(crate) fn changes(topology: &Topology, host: &str) -> Vec<Change> {
     changes.extend(each(stamping));
     // Links come up before addresses are added: an interface loses its IPv6 addresses when it goes down.
     changes.extend(nodes.iter().flat_map(|node| links_up(node)));
+    // An interface has no queue to poll before it is up.
+    changes.extend(each(threads));
+    changes.extend(each(handed_on));
     changes.extend(links.iter().filter_map(|link| bridge(link, &topology.nodes)));
     changes.extend(interfaces.iter().flat_map(|(namespace, interface)| addresses_and_routes(namespace, interface)));
     changes
@@ -133,6 +139,29 @@ fn stamping(namespace: &str, interface: &Interface) -> Option<Change> {
     interface.stamps.then(|| Stamping { namespace, interface: name }.into())
 }
 
+fn threads(namespace: &str, interface: &Interface) -> Option<Change> {
+    let (namespace, name, cpus) = (namespace.to_owned(), interface.name.clone(), interface.threads.clone());
+    (!cpus.is_empty()).then(|| NapiThreads { namespace, interface: name, cpus }.into())
+}
+
+fn handed_on(namespace: &str, interface: &Interface) -> Option<Change> {
+    let (namespace, name, setting) = (namespace.to_owned(), interface.name.clone(), FIRST_QUEUE_CPUS.to_owned());
+    let value = mask(&interface.handed_to)?;
+    Some(InterfaceSetting { namespace, interface: name, setting, value }.into())
+}
+
+/// Cores as the kernel writes a set of them: words of 32 bits, the highest first. `None` for no cores.
+fn mask(cpus: &[usize]) -> Option<String> {
+    let words = cpus.iter().max()? / 32 + 1;
+    let of_word =
+        |word: usize| cpus.iter().filter(|cpu| **cpu / 32 == word).fold(0, |bits, cpu| bits | 1_u32 << (cpu % 32));
+    let text = (0..words).rev().map(|word| match word + 1 == words {
+        true => format!("{:x}", of_word(word)),
+        false => format!("{:08x}", of_word(word)),
+    });
+    Some(text.collect::<Vec<_>>().join(","))
+}
+
 fn up(namespace: &str, interface: &Interface) -> Option<Change> {
     (!interface.before.up).then(|| link_up(namespace, &interface.name))
 }
@@ -173,5 +202,11 @@ mod tests {
             [namespace("wp1-a"), namespace("wp1-b"), moved("p1"), moved("p2"), up("p1"), up("p2")];
         let sizes: Vec<_> = changes.chunk_by(are_made_together).map(<[_]>::len).collect();
         assert_eq!(sizes, [1, 1, 2, 1, 1]);
+    }
+
+    #[test]
+    fn a_set_of_cores_is_written_as_the_kernel_writes_it() {
+        let masks = [&[][..], &[0], &[1, 2], &[33], &[64, 0]].map(mask);
+        assert_eq!(masks.map(Option::unwrap_or_default), ["", "1", "6", "2,00000000", "1,00000000,00000001"]);
     }
 }

@@ -40,6 +40,36 @@ pub(crate) fn choose(facts: &CpuFacts) -> [Chosen; 2] {
     }
 }
 
+/// Cores for the two ends, and `count` cores for a device between them. Where fewer than two physical cores would be left for the ends, the
+/// device shares theirs.
+pub(crate) fn choose_beside(facts: &CpuFacts, count: usize) -> ([Chosen; 2], Vec<usize>) {
+    let device = beside(facts, &[], count);
+    let is_left = |core: &&CoreFacts| !device.iter().any(|cpu| *cpu == core.cpu || core.siblings.contains(cpu));
+    let left = CpuFacts { cores: facts.cores.iter().filter(is_left).cloned().collect(), ..facts.clone() };
+    if physical(&usable_cores(&left)).len() >= 2 {
+        return (choose(&left), device);
+    }
+    let ends = choose(facts);
+    let device = beside(facts, &[ends[0].cpus.as_slice(), &ends[1].cpus].concat(), count);
+    (ends, device)
+}
+
+/// `count` cores for a device, on physical cores that are not taken as far as there are any, the last ones first; fewer where the machine has
+/// no more.
+pub(crate) fn beside(facts: &CpuFacts, taken: &[usize], count: usize) -> Vec<usize> {
+    let mut physical = physical(&usable_cores(facts));
+    physical.reverse();
+    physical.sort_by_key(|threads| threads.iter().any(|cpu| taken.contains(cpu)));
+    let firsts = physical.iter().filter_map(|threads| threads.last());
+    let siblings = physical.iter().flat_map(|threads| threads.iter().rev().skip(1));
+    firsts.chain(siblings).copied().take(count).collect()
+}
+
+/// Whether soft interrupts may be moved to a core: not to one that is kept free of the kernel's work.
+pub(crate) fn may_interrupt(facts: &CpuFacts, cpu: usize) -> bool {
+    !facts.isolated.contains(&cpu) && !facts.nohz_full.contains(&cpu)
+}
+
 /// Cores for an end that is alone on its machine, selected in the same way.
 pub(crate) fn choose_for_one(facts: &CpuFacts) -> Chosen {
     let all = usable_cores(facts);
@@ -192,6 +222,33 @@ mod tests {
 
     fn cpus(facts: &CpuFacts) -> [Vec<usize>; 2] {
         choose(facts).map(|chosen| chosen.cpus)
+    }
+
+    #[test]
+    fn a_device_has_physical_cores_of_its_own_where_two_are_left() {
+        let chosen = |facts: &CpuFacts, count| {
+            let ([near, far], device) = choose_beside(facts, count);
+            (near.cpus, far.cpus, device)
+        };
+        assert_eq!(chosen(&plain(2), 0), (vec![0], vec![1], vec![]));
+        assert_eq!(chosen(&plain(2), 1), (vec![0], vec![1], vec![1]), "the receiver's core");
+        assert_eq!(chosen(&plain(3), 1), (vec![0], vec![1], vec![2]));
+        assert_eq!(chosen(&plain(4), 2), (vec![0], vec![1], vec![3, 2]));
+        assert_eq!(chosen(&plain(1), 2).2, [0], "there is no more");
+        let pairs = machine(&[
+            (0, &[0, 1], 0),
+            (1, &[0, 1], 0),
+            (2, &[2, 3], 0),
+            (3, &[2, 3], 0),
+            (4, &[4, 5], 0),
+            (5, &[4, 5], 0),
+        ]);
+        let (near, far, device) = chosen(&pairs, 1);
+        assert_eq!((near[0], far[0], device.as_slice()), (0, 2, [5].as_slice()), "no thread of it is left to an end");
+        // A run that goes on asks for the cores of its ends, and the device gets the same.
+        assert_eq!(beside(&pairs, &[near, far].concat(), 1), [5]);
+        assert_eq!(beside(&plain(4), &[2, 3], 1), [1]);
+        assert!(may_interrupt(&plain(2), 1) && !may_interrupt(&CpuFacts { isolated: vec![1], ..plain(2) }, 1));
     }
 
     #[test]

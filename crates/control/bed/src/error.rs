@@ -91,6 +91,20 @@ pub enum BedError {
         /// Usable cores.
         allowed: Vec<usize>,
     },
+    /// Cores for a device under test that the bed does not make.
+    #[error(
+        "--dut-cpus: bed \"{0}\" is not made with a device under test between its ends; use lab:bridge, lab:router, lab:vswitch, \
+         lab:xdp-router or lab:senders=N"
+    )]
+    NoDut(String),
+    /// More cores than there are.
+    #[error("--dut-cpus {asked}: this machine has {there} cores that can be used")]
+    TooManyCores {
+        /// Requested number.
+        asked: usize,
+        /// Number of usable cores.
+        there: usize,
+    },
     /// An MTU that differs from the bed's.
     #[error("bed \"{bed}\" stands with MTU {has}; --mtu {asked} would need another bed")]
     OtherMtu {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use model::{Bed, ClockRelation, Privilege};
+use model::{Bed, ClockRelation, CpuFacts, Privilege};
 
 use crate::{
     changes::changes,
@@ -27,8 +27,8 @@ pub(crate) fn make(here: Machine, id: &str, name: &str, wanted: &Wanted) -> Resu
         // A crashed run's changes would pass for the user's own settings.
         machines.iter_mut().filter(|machine| machine.allowed.root).try_for_each(|machine| machine.clean().map(drop))?;
     }
-    let (mut bed, topology) = lay_out(id, name, wanted, wanted.privilege, &mut machines)?;
-    choose_cores(&mut bed, wanted, topology.is_some(), &mut machines)?;
+    let (mut bed, mut topology) = lay_out(id, name, wanted, wanted.privilege, &mut machines)?;
+    choose_cores(&mut bed, wanted, topology.as_mut(), &mut machines)?;
     bed.clocks = clocks(&mut machines)?;
     match topology.iter().try_for_each(|topology| set_up(topology, id, &mut machines)) {
         Ok(()) => Ok(Made { bed, machines }),
@@ -58,29 +58,51 @@ fn set_up(topology: &Topology, id: &str, machines: &mut [Machine]) -> Result<(),
     })
 }
 
-/// Assigns each end its cores: the requested ones, or the best.
+/// Assigns each end its cores: the requested ones, or the best. The device under test of a new bed gets as many as requested.
 pub(crate) fn choose_cores(
     bed: &mut Bed,
     wanted: &Wanted,
-    is_new: bool,
+    topology: Option<&mut Topology>,
     machines: &mut [Machine],
 ) -> Result<(), BedError> {
+    let is_new = topology.is_some();
+    if wanted.dut_cpus.is_some() && !(is_new && bed.makes_its_links() && bed.dut.is_some()) {
+        return Err(BedError::NoDut(bed.name.clone()));
+    }
+    let mut facts = CpuFacts::default();
     let chosen = if machines.len() > 1 {
         cores_of_machines(bed, wanted, machines)?
     } else {
         // A lab's interface does not exist yet, and a kept bed's is in its own namespace.
         let card = bed.endpoints.first().filter(|_| is_new && !bed.makes_its_links());
-        let state = machines[0].lab_state(card.map(|end| end.interface.as_str()))?;
-        let [senders, receiver] = match &wanted.cpus {
-            Some(asked) => [cores::as_asked(&asked[0], &state.cpus)?, cores::as_asked(&asked[1], &state.cpus)?],
-            None => cores::choose(&state.cpus),
-        };
+        facts = machines[0].lab_state(card.map(|end| end.interface.as_str()))?.cpus;
+        let ([senders, receiver], device) = chosen_here(&facts, wanted)?;
+        bed.dut.iter_mut().for_each(|dut| dut.cpus.clone_from(&device));
         cores::dealt(&senders, bed.senders().len()).into_iter().chain([receiver]).collect()
     };
     for (end, cores) in bed.endpoints.iter_mut().zip(chosen) {
         (end.cpus, end.cpus_why) = (cores.cpus, cores.why);
     }
+    if let Some(topology) = topology {
+        topology.pin_dut(bed, |cpu| cores::may_interrupt(&facts, cpu));
+    }
     Ok(())
+}
+
+/// Cores of the two sides on this machine, and those of the device under test.
+fn chosen_here(facts: &CpuFacts, wanted: &Wanted) -> Result<([Chosen; 2], Vec<usize>), BedError> {
+    let count = wanted.dut_cpus.unwrap_or_default();
+    let (ends, device) = match &wanted.cpus {
+        Some(asked) => {
+            let ends = [cores::as_asked(&asked[0], facts)?, cores::as_asked(&asked[1], facts)?];
+            (ends, cores::beside(facts, &asked.concat(), count))
+        }
+        None => cores::choose_beside(facts, count),
+    };
+    match device.len() < count {
+        true => Err(BedError::TooManyCores { asked: count, there: device.len() }),
+        false => Ok((ends, device)),
+    }
 }
 
 /// The cores of ends on machines of their own.
@@ -114,7 +136,7 @@ fn clocks(machines: &mut [Machine]) -> Result<ClockRelation, BedError> {
 
 #[cfg(test)]
 mod tests {
-    use model::CpuFacts;
+    use model::CoreFacts;
     use protocol::{LabState, Reply, Request};
 
     use super::*;
@@ -160,6 +182,36 @@ mod tests {
         assert!(error.to_string().ends_with("what was set up before it has been undone"), "{error}");
         let asked = agent.asked();
         assert!(asked[asked.len() - 2].contains("veth pair") && asked[asked.len() - 1] == "undo all", "{asked:?}");
+    }
+
+    #[test]
+    fn a_device_under_test_receives_in_threads_on_its_cores() {
+        let cores = [0, 1].map(|cpu| CoreFacts { cpu, siblings: vec![cpu], ..CoreFacts::default() });
+        let cpus = CpuFacts { allowed: vec![0, 1], cores: cores.to_vec(), ..CpuFacts::default() };
+        let agent = Fake::new(move |request| match request {
+            Request::LabState { .. } => Some(Ok(Reply::LabState(LabState { cpus: cpus.clone(), ipv6: false }))),
+            _ => None,
+        });
+        let on = |bed: &str, dut_cpus| Wanted { bed: bed.parse().expect("a bed"), dut_cpus, ..lab() };
+        let make = |wanted: &Wanted| make(agent.machine(""), "1f", &wanted.bed.to_string(), wanted);
+        let made = make(&on("lab:vswitch", Some(1))).unwrap_or_else(|error| panic!("{error}"));
+        let dut = made.bed.dut.as_ref().map(|dut| dut.cpus.clone());
+        assert_eq!((dut, made.bed.core_shared_with_dut()), (Some(vec![1]), Some(1)));
+        let asked = agent.asked();
+        let place = |change: &str| asked.iter().position(|asked| asked == &format!("apply {change}"));
+        for change in [
+            "wp1f-vswitch/to-a receives in kernel threads on core 1",
+            "wp1f-vswitch/to-b receives in kernel threads on core 1",
+            "wp1f-a/lab-a queues/rx-0/rps_cpus = 1",
+            "wp1f-b/lab-b queues/rx-0/rps_cpus = 2",
+        ] {
+            assert!(place(change) > place("wp1f-vswitch/to-b up"), "{change}: {asked:#?}");
+        }
+        assert!(!asked.iter().any(|asked| asked.contains("router-a receives")), "it does not poll: {asked:#?}");
+        let error = make(&on("lab", Some(1))).err().expect("no device").to_string();
+        assert!(error.contains("bed \"lab\" is not made with a device under test"), "{error}");
+        let error = make(&on("lab:router", Some(3))).err().expect("two cores").to_string();
+        assert_eq!(error, "--dut-cpus 3: this machine has 2 cores that can be used");
     }
 
     #[test]

@@ -51,9 +51,9 @@ pub struct Planned {
 pub fn planned(wanted: &Wanted) -> Result<Planned, BedError> {
     let mut machines = log_in(Machine::here(&wanted.program)?, wanted)?;
     let name = wanted.bed.to_string();
-    let (mut bed, topology) = lay_out("<id>", &name, wanted, Privilege::Root, &mut machines)?;
-    if wanted.cpus.is_some() {
-        choose_cores(&mut bed, wanted, topology.is_some(), &mut machines)?;
+    let (mut bed, mut topology) = lay_out("<id>", &name, wanted, Privilege::Root, &mut machines)?;
+    if wanted.cpus.is_some() || wanted.dut_cpus.is_some() {
+        choose_cores(&mut bed, wanted, topology.as_mut(), &mut machines)?;
     }
     let on = |machine: &Machine| -> Vec<String> {
         let at = if machine.name().is_empty() { String::new() } else { format!("{}: ", machine.name()) };

@@ -53,7 +53,7 @@ impl Through {
         };
         let machine = self.dut.as_ref().map(|dut| dut.destination.clone()).unwrap_or_default();
         let gateways = ends.iter().enumerate().flat_map(of_end).collect();
-        self.known().map(|_| Dut { machine, gateways })
+        self.known().map(|_| Dut { machine, gateways, cpus: Vec::new() })
     }
 
     /// Addresses with prefixes of the end at this place of its side (0 for the senders, 1 for the receiver).

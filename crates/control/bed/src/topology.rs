@@ -54,6 +54,10 @@ pub(crate) struct Interface {
     pub(crate) gro: bool,
     /// Whether the kernel computes checksums and writes tags itself: an XDP program at the other end sees nothing else.
     pub(crate) plain: bool,
+    /// Cores of the kernel threads that receive for it; empty for soft interrupts.
+    pub(crate) threads: Vec<usize>,
+    /// Cores that its received packets are handed to (RPS); empty for the core that they come from.
+    pub(crate) handed_to: Vec<usize>,
     /// Whether to enable hardware timestamps.
     pub(crate) stamps: bool,
     /// Its previous state: only differences are changed.
@@ -106,6 +110,28 @@ impl Topology {
         }
     }
 
+    /// Lets the device under test work on its cores alone. Its threads would also do the receive work of the ends, which is handed to the
+    /// ends' own cores, as far as soft interrupts may run there.
+    pub(crate) fn pin_dut(&mut self, bed: &Bed, may_interrupt: impl Fn(usize) -> bool) {
+        let Some(dut) = bed.dut.as_ref().filter(|dut| !dut.cpus.is_empty()) else { return };
+        for node in self.nodes.iter_mut() {
+            match &node.role {
+                Role::Dut => {
+                    let polled: Vec<_> = node.interfaces.iter_mut().filter(|interface| interface.gro).collect();
+                    let count = polled.len();
+                    for (place, interface) in polled.into_iter().enumerate() {
+                        interface.threads = dealt(&dut.cpus, place, count);
+                    }
+                }
+                Role::Tester(name) => {
+                    let own = bed.end(name).map(|end| end.cpus.clone()).unwrap_or_default();
+                    let own: Vec<usize> = own.into_iter().filter(|cpu| may_interrupt(*cpu)).collect();
+                    node.interfaces.iter_mut().for_each(|interface| interface.handed_to.clone_from(&own));
+                }
+            }
+        }
+    }
+
     fn kind(&self) -> BedKind {
         if self.links.iter().any(|link| matches!(link, Link::Veth { .. })) {
             BedKind::Lab
@@ -115,6 +141,12 @@ impl Topology {
             BedKind::Ports
         }
     }
+}
+
+/// Cores of number `place` of `count`, which share them where there are too few.
+fn dealt(cpus: &[usize], place: usize, count: usize) -> Vec<usize> {
+    let own: Vec<usize> = cpus.iter().skip(place).step_by(count).copied().collect();
+    if own.is_empty() { cpus.get(place % cpus.len()).copied().into_iter().collect() } else { own }
 }
 
 impl Interface {
@@ -150,5 +182,18 @@ impl Link {
         match self {
             Self::Veth { ends: [(node, _), _], .. } | Self::Bridge { node, .. } | Self::Nic { node, .. } => *node,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ports_of_a_device_take_turns_at_its_cores() {
+        let cores = |cpus: &[usize]| [0, 1].map(|place| dealt(cpus, place, 2));
+        assert_eq!(cores(&[3]), [[3], [3]]);
+        assert_eq!(cores(&[3, 5]), [[3], [5]]);
+        assert_eq!(cores(&[3, 5, 7]), [vec![3, 7], vec![5]]);
     }
 }

@@ -16,6 +16,8 @@ pub struct Wanted {
     pub mtu: Option<Mtu>,
     /// Cores of the two ends; selected by default.
     pub cpus: Option<[Vec<usize>; 2]>,
+    /// Number of cores of its own that a lab's device under test works on.
+    pub dut_cpus: Option<usize>,
     /// Program with arguments that starts the agents at the ends; empty for none.
     pub wrap: Vec<String>,
     /// NICs of the machine that may be taken.
@@ -33,9 +35,9 @@ pub struct Wanted {
 impl Wanted {
     /// This bed with default options.
     pub fn plain(bed: BedRef, privilege: Privilege, program: PathBuf) -> Self {
-        let (cpus, wrap) = (None, Vec::new());
+        let (cpus, dut_cpus, wrap) = (None, None, Vec::new());
         let (taking, reach) = (Taking::default(), Reach::default());
-        Self { bed, mtu: None, cpus, wrap, taking, stamps: false, privilege, program, reach }
+        Self { bed, mtu: None, cpus, dut_cpus, wrap, taking, stamps: false, privilege, program, reach }
     }
 }
 

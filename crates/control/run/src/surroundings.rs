@@ -22,6 +22,7 @@ pub(crate) fn begin(order: Order, session: &mut Session, observer: &mut dyn Obse
     observer.ready(session, &environment);
     let mut run = order.begin(session.bed.clone(), environment);
     run.doubts.extend(shared);
+    run.doubts.extend(run.bed.core_shared_with_dut().map(|cpu| Doubt::DutSharesCore { cpu }));
     add_other_load(&mut run, &session.load()?);
     Ok(run)
 }

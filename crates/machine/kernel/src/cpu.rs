@@ -1,6 +1,9 @@
 //! Usable cores, and pinning to one.
 
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::{
+    process::Pid,
+    thread::{CpuSet, sched_getaffinity, sched_setaffinity},
+};
 
 use crate::error::{On, Result, invalid};
 
@@ -19,6 +22,17 @@ pub fn pin_current_thread(cpu: usize) -> Result<()> {
     let mut set = CpuSet::new();
     set.set(cpu);
     sched_setaffinity(None, &set).on("sched_setaffinity", what)
+}
+
+/// Lets a thread of the machine, or the main thread of a process, run on these cores alone.
+pub fn pin(thread: u32, cpus: &[usize]) -> Result<()> {
+    let what = format_args!("thread {thread}, cores {cpus:?}");
+    let number = i32::try_from(thread).ok().and_then(Pid::from_raw);
+    let known = number.filter(|_| cpus.iter().all(|cpu| *cpu < CpuSet::MAX_CPU));
+    let number = known.ok_or_else(|| invalid("there is no such thread or core")).on("sched_setaffinity", what)?;
+    let mut set = CpuSet::new();
+    cpus.iter().for_each(|cpu| set.set(*cpu));
+    sched_setaffinity(Some(number), &set).on("sched_setaffinity", what)
 }
 
 #[cfg(test)]

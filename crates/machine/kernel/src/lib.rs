@@ -22,6 +22,7 @@ pub mod local;
 pub mod lock;
 pub mod log;
 pub mod namespace;
+pub mod napi;
 pub mod neighbour;
 mod netlink;
 pub mod nic;

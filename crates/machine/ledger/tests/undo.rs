@@ -583,3 +583,23 @@ fn a_card_that_gathers_no_packets_is_left_alone_and_one_that_takes_no_rules_says
     let undone = ledger.undo_all().expect("all can be undone");
     assert_eq!(undone.len(), 4, "{undone:?}");
 }
+
+#[test]
+fn receive_work_returns_from_threads_to_soft_interrupts() {
+    let bench = Bench::new("threads");
+    let (namespace, interface) = (bench.a.clone(), "wire".to_owned());
+    let mut changes = bench.changes();
+    changes.push(Change::Gro(change::Gro { namespace: namespace.clone(), interface: interface.clone() }));
+    let mut ledger = bench.open();
+    changes.into_iter().for_each(|change| ledger.apply(change).expect("this test needs root"));
+    let cpus = vec![kernel::cpu::allowed().expect("readable")[0]];
+    let threads = Change::NapiThreads(change::NapiThreads { namespace: namespace.clone(), interface, cpus });
+    ledger.apply(threads.clone()).expect("a veth polls with GRO");
+    let read = || namespace::within(&namespace, || interface::read("wire", "threaded")).expect("there").expect("read");
+    assert_eq!(read(), "1");
+    assert_eq!(ledger.undo_last(1).expect("undone"), [threads]);
+    assert_eq!(read(), "0");
+    ledger.undo_all().expect("undone");
+    drop(ledger);
+    assert!(bench.is_clean());
+}

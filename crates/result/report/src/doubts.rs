@@ -248,6 +248,7 @@ mod tests {
     fn each_doubt_has_its_advice_in_both_languages() {
         let endpoint = || "b".to_owned();
         for doubt in [
+            Doubt::DutSharesCore { cpu: 1 },
             Doubt::PacketsDisagree { endpoint: endpoint(), program: 100, interface: 120 },
             Doubt::NotNumbered { stream: "voice".to_owned() },
             Doubt::NothingArrived { from: endpoint(), to: endpoint(), packets: 9, engine: model::Engine::Live },

@@ -155,6 +155,7 @@ fn gravity(doubt: &Doubt) -> Gravity {
         | Doubt::ClockSet { .. }
         | Doubt::NoSelfTest { .. } => Gravity::Noise,
         Doubt::SharedCore { .. }
+        | Doubt::DutSharesCore { .. }
         | Doubt::RepliesMissing { .. }
         | Doubt::NotNumbered { .. }
         | Doubt::SenderTooSlow { .. }

@@ -79,6 +79,29 @@ pub struct InterfaceSetting {
     pub value: String,
 }
 
+/// Receive work of an interface (NAPI) done by kernel threads on these cores, in place of soft interrupts on the core that a packet comes
+/// from.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[display("{} receives in kernel threads on {}", At(namespace, interface), Cores(cpus))]
+pub struct NapiThreads {
+    /// Namespace of the interface.
+    pub namespace: String,
+    /// The interface.
+    pub interface: String,
+    /// The cores, any of which each thread may use.
+    pub cpus: Vec<usize>,
+}
+
+/// Cores, in words.
+struct Cores<'a>(&'a [usize]);
+
+impl fmt::Display for Cores<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let cores: Vec<String> = self.0.iter().map(ToString::to_string).collect();
+        write!(f, "{} {}", if cores.len() == 1 { "core" } else { "cores" }, cores.join(", "))
+    }
+}
+
 impl fmt::Display for Sysctl {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} = {}", self.key, self.value)?;

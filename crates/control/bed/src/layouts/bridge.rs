@@ -80,7 +80,7 @@ impl Bridge {
             ..Node::default()
         });
         links.push(Link::Bridge { node: count, interface: self.name.to_owned(), members });
-        let dut = Dut { machine: self.name.to_owned(), gateways: Vec::new() };
+        let dut = Dut { machine: self.name.to_owned(), ..Dut::default() };
         Topology { nodes, links, dut: Some(dut), simulated: true }
     }
 }

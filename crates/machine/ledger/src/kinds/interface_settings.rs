@@ -2,10 +2,10 @@
 
 use std::num::ParseIntError;
 
-use kernel::{ethtool, interface as interfaces, link, sysctl};
+use kernel::{ethtool, interface as interfaces, link, napi, sysctl};
 use model::{
     Mtu,
-    change::{Gro, InterfaceMtu, InterfaceSetting, Offload, Sysctl},
+    change::{Gro, InterfaceMtu, InterfaceSetting, NapiThreads, Offload, Sysctl},
 };
 use serde::{Deserialize, Serialize};
 
@@ -143,5 +143,28 @@ impl Kind for InterfaceSetting {
     fn undo(&self, before: String, recorded: &Namespaces) -> Result<bool, Failure> {
         let write = || within(&self.namespace, || interfaces::write(&self.interface, &self.setting, &before));
         undo_in(&self.namespace, recorded, write)
+    }
+}
+
+impl Kind for NapiThreads {
+    type Before = String;
+
+    const BEFORE: &'static str = "value";
+
+    fn namespaces(&self) -> Vec<&str> {
+        vec![&self.namespace]
+    }
+
+    fn read(&self) -> Result<Option<String>, Failure> {
+        Ok(Some(within(&self.namespace, || napi::threaded(&self.interface))?))
+    }
+
+    fn make(&self, _: String) -> Result<(), Failure> {
+        Ok(within(&self.namespace, || napi::receive_on(&self.interface, &self.cpus))?)
+    }
+
+    fn undo(&self, before: String, recorded: &Namespaces) -> Result<bool, Failure> {
+        let set_back = || within(&self.namespace, || napi::set_back(&self.interface, &before));
+        undo_in(&self.namespace, recorded, set_back)
     }
 }

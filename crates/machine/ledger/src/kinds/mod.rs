@@ -86,6 +86,7 @@ pub(crate) fn kind(change: &Change) -> &dyn AnyKind {
         Change::Sysctl(change) => change,
         Change::Stamping(change) => change,
         Change::InterfaceSetting(change) => change,
+        Change::NapiThreads(change) => change,
         Change::PromptInterrupts(change) => change,
         Change::Steering(change) => change,
         Change::PinnedPrograms(change) => change,

@@ -11,8 +11,15 @@ use crate::{
 
 pub(super) fn topology(run: &Run, t: &Texts) -> Block {
     let mut blocks = vec![Block::Figure(figure::topology(run, &devices(run), t))];
+    blocks.extend(dut_cores(run, t).map(|words| Block::Note(words.into())));
     blocks.extend(run.bed.endpoints.iter().filter_map(|endpoint| why_these_cores(endpoint, t)));
     Block::section(t.get("topology-heading"), blocks)
+}
+
+/// Cores of a device under test that has its own.
+fn dut_cores(run: &Run, t: &Texts) -> Option<String> {
+    let cpus: Vec<String> = run.bed.dut.as_ref()?.cpus.iter().map(ToString::to_string).collect();
+    (!cpus.is_empty()).then(|| t.with("dut-cpus", &[("cpus", &cpus.join(", "))]))
 }
 
 /// Devices that packets of a path search went through.

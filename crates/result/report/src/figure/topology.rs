@@ -104,6 +104,10 @@ impl End {
             (label, format!("{}/{}", gateway.address, gateway.prefix))
         };
         let mut facts: Vec<_> = machine.into_iter().chain(dut.gateways.iter().map(gateway)).collect();
+        if !dut.cpus.is_empty() {
+            let cpus: Vec<String> = dut.cpus.iter().map(ToString::to_string).collect();
+            facts.push((t.get("endpoint-cpu"), cpus.join(", ")));
+        }
         if dut.gateways.is_empty() && in_lab {
             facts.insert(0, (t.get("dut-heading"), String::new()));
             return Self { heading: t.get("joint-lab"), facts, width: BOX };
@@ -297,10 +301,10 @@ mod tests {
             prefix: 24,
         };
         let gateways = vec![gateway("a1", "198.18.0.1"), gateway("b", "198.19.0.1")];
-        let dut = Some(Dut { machine: VSWITCH.to_owned(), gateways });
+        let dut = Some(Dut { machine: VSWITCH.to_owned(), gateways, cpus: vec![1] });
         let (figure, content) = figure(Bed { dut, ..bed(1) }, Lang::Ja);
         assert_eq!((boxes(&content), links(&content).len()), (5, 4));
-        let chain = "; Linux ブリッジ; 被試験装置(DUT): マシン vswitch, a1 側 198.18.0.1/24, b 側 198.19.0.1/24; Linux ブリッジ; ";
+        let chain = "; Linux ブリッジ; 被試験装置(DUT): マシン vswitch, a1 側 198.18.0.1/24, b 側 198.19.0.1/24, 固定先のコア 1; Linux ブリッジ; ";
         assert!(figure.description.contains(chain), "{}", figure.description);
         assert_eq!(content.matches(">veth ペア<").count(), 2, "the links of the ends alone are named");
     }

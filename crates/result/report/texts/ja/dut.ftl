@@ -7,5 +7,6 @@ dut-col-received = 受信パケット
 dut-col-sent = 送信パケット
 dut-col-dropped = 破棄
 dut-gateway = { $name } 側
+dut-cpus = 被試験装置は専用のコア({ $cpus })で動作します。そのインターフェースの受信は、このコアに固定したカーネルスレッドが処理するため(threaded NAPI)、転送は送信側のシステムコールの中では行われません。装置が渡したパケットは、受信するエンドポイントのコアで処理します。
 dut-forwards = エンドポイント間を転送
 bed-hosts-several = hosts: { $count }台のマシン(受信側のマシンから、ほかのマシンを ssh 経由で制御)

@@ -128,7 +128,7 @@ fn the_path_is_named_as_far_as_both_interfaces_show_the_loss() {
     assert_eq!(shares(&story), [(Place::Path, None, 600), (Place::NotKnown, None, 100)]);
     let missed = on_the_path(udp(700)).counted(B, Source::Link, "eth0", "rx_missed_errors", 600);
     assert_eq!(shares(&missed), [(Place::PeerRing, Some("b"), 600), (Place::NotKnown, None, 100)]);
-    story.run.bed.dut = Some(Dut { machine: "dut".into(), gateways: Vec::new() });
+    story.run.bed.dut = Some(Dut { machine: "dut".into(), ..Dut::default() });
     assert_eq!(shares(&story), [(Place::DeviceUnderTest, None, 600), (Place::NotKnown, None, 100)]);
 }
 
