@@ -1,13 +1,13 @@
 //! Evidence from the counters of a device under test, at all of its interfaces.
 
 use model::{
-    Delta, Evidence, LimitedBy, LossAt, Place, Source, Trial,
+    Delta, Evidence, LimitedBy, LossAt, Place, Run, Source, Trial,
     drop_counters::{IP_REFUSED, LINK_DROPPED},
 };
 
 use super::{
     at, core,
-    end::{End, dut, sum},
+    end::{End, dut, dut_on, sum},
 };
 
 /// Its queueing discipline held packets back.
@@ -35,6 +35,14 @@ pub(crate) fn dropped(trial: &Trial, loss: &LossAt) -> Option<LimitedBy> {
         }
     }
     Some(limited)
+}
+
+/// A core of its own has no time left, on which no end works. Threads receive there, whose work counts as no soft interrupt.
+pub(crate) fn own_core_full(run: &Run, trial: &Trial) -> Option<LimitedBy> {
+    let own = run.bed.dut.as_ref().filter(|_| run.bed.core_shared_with_dut().is_none())?;
+    let end = dut_on(&own.cpus, trial)?;
+    let busy = end.busy()?;
+    Some(at(Place::DeviceUnderTest, &end, vec![core(busy)]))
 }
 
 /// A core of it does hardly anything but receive packets for its kernel.

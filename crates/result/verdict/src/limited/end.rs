@@ -151,7 +151,12 @@ impl<'a> End<'a> {
 
 /// The device under test, where it was read.
 pub(crate) fn dut(trial: &Trial) -> Option<End<'_>> {
-    trial.dut.as_ref().map(|counters| End { name: DUT, cpus: &[], counters })
+    dut_on(&[], trial)
+}
+
+/// The same with cores of its own.
+pub(crate) fn dut_on<'a>(cpus: &'a [usize], trial: &'a Trial) -> Option<End<'a>> {
+    trial.dut.as_ref().map(|counters| End { name: DUT, cpus, counters })
 }
 
 fn is_ingress(delta: &Delta) -> bool {

@@ -80,6 +80,7 @@ fn limited_by(run: &Run, trial: &Trial, result: &PacketsResult) -> Option<Limite
 fn limited_stream(run: &Run, trial: &Trial, stream: &PacketStream) -> LimitedBy {
     let way = way(trial, stream);
     as_asked(stream)
+        .or_else(|| dut::own_core_full(run, trial))
         .or_else(|| lost(run, trial, stream, &way))
         .or_else(|| held_back(&way.sender))
         .or_else(|| dut::shaped(trial))

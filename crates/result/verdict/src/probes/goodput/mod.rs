@@ -110,6 +110,7 @@ fn limited_by(case: &Case<'_>) -> LimitedBy {
             udp::as_asked,
             too_large::path,
             interrupted,
+            |case| dut::own_core_full(case.run, case.trial),
             udp::lost,
             |case| held_back(&case.way.sender),
             |case| dut::shaped(case.trial),
@@ -123,6 +124,7 @@ fn limited_by(case: &Case<'_>) -> LimitedBy {
         Protocol::Tcp => &[
             too_large::path,
             interrupted,
+            |case| dut::own_core_full(case.run, case.trial),
             |case| held_back(&case.way.sender),
             |case| dut::shaped(case.trial),
             link_full,

@@ -1,5 +1,5 @@
 use model::{
-    DUT, Evidence, Place,
+    DUT, Dut, Evidence, Place,
     Protocol::{Tcp, Udp},
     Source,
 };
@@ -93,4 +93,22 @@ fn what_the_device_and_the_ends_dropped_adds_up() {
     let shares: Vec<_> =
         assess(&story.run, &story.trial).losses.into_iter().map(|loss| (loss.endpoint, loss.packets)).collect();
     assert_eq!(shares, [(Some("a".into()), 300), (Some(DUT.into()), 500), (None, 200)]);
+}
+
+#[test]
+fn a_full_core_of_the_devices_own_is_the_limit_whatever_its_port_could_not_take() {
+    let own = |cpus: &[usize], protocol| {
+        let mut full = story(protocol).dut_busy().counted(A, Source::Link, "eth0", "tx_dropped", 50_000);
+        full.trial.dut.as_mut().unwrap().cpu[1].softirq = 0.0;
+        full.run.bed.dut = Some(Dut { machine: "router".into(), cpus: cpus.to_vec(), ..Dut::default() });
+        full
+    };
+    for protocol in [Tcp, Udp] {
+        assert_eq!(own(&[1], protocol).place(), at(Place::DeviceUnderTest, DUT));
+        assert_ne!(own(&[0], protocol).place(), at(Place::DeviceUnderTest, DUT), "that core has time");
+        let mut shared = own(&[1], protocol);
+        shared.run.bed.endpoints[B].cpus = vec![1];
+        assert_ne!(shared.place(), at(Place::DeviceUnderTest, DUT), "an end may have used its time");
+    }
+    assert_eq!(own(&[1], Udp).lost(50_000).place(), at(Place::DeviceUnderTest, DUT));
 }
