@@ -14,7 +14,7 @@ use super::{
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Measure {
     /// Where: "lab" (two namespaces on this machine), "lab:senders=2" (several that send to one), "lab:bridge" and "lab:router" (a bridge or a router of the
-    /// kernel between them), "lab:vswitch" (a router behind two virtual switches), "lab:xdp-router" (wireproof's XDP router), "ports:eth1,eth2" (two of its ports, given back afterwards;
+    /// kernel between them), "lab:vswitch" (a router behind two virtual switches), "lab:ovs" (an Open vSwitch), "lab:xdp-router" (wireproof's XDP router), "ports:eth1,eth2" (two of its ports, given back afterwards;
     /// ",routed" or ",via=GATEWAY1/LEN,GATEWAY2/LEN" where a router is between them, ",dut=ssh://USER@HOST" to read its counters),
     /// "hosts:ssh://USER@HOST:PORT?dev=IF&addr=ADDR/LEN" (this machine and another one; USER, PORT and addr may be left
     /// out; several other machines that all send to this one are joined by commas: "hosts:ssh://A?…,ssh://B?…"; what is between

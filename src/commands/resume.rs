@@ -185,7 +185,7 @@ mod tests {
 
     #[test]
     fn what_a_store_says_is_neither_taken_nor_reached() {
-        for lab in ["lab", "lab:senders=2", "lab:bridge", "lab:router", "lab:vswitch", "lab:xdp-router"] {
+        for lab in ["lab", "lab:senders=2", "lab:bridge", "lab:router", "lab:vswitch", "lab:ovs", "lab:xdp-router"] {
             assert_eq!(compared(&[], lab, &[], &[]), Ok(()), "{lab} is made of nothing that is there");
             assert_eq!(compared(&["--bed", lab], lab, &[], &[]), Ok(()));
         }

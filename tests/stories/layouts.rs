@@ -2,11 +2,13 @@
 
 use std::fs;
 
+use kernel::process;
 use serde_json::Value;
 
 use crate::{
-    machine::Snapshot,
-    program::{Desk, done, text},
+    machine::{Snapshot, agents},
+    other_host::signal,
+    program::{Desk, MANY, done, text},
     waiting::soon,
 };
 
@@ -80,6 +82,33 @@ fn a_router_between_two_ends_is_measured_and_read() {
 }
 
 #[test]
+fn an_open_vswitch_between_two_ends_is_measured_and_read() {
+    const OVS: &str = "/run/wireproof/ovs";
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    let document = measured_at(&desk, "lab:ovs");
+    assert_eq!(document["bed"]["dut"]["machine"], "ovs", "this test needs the package openvswitch-switch");
+    assert_eq!(document["bed"]["endpoints"][1]["addresses"][0], "198.18.0.2");
+    let plan = desk.plan(
+        "name = \"stream\"\nrepeats = 1\n[[goodput]]\nprotocol = \"tcp\"\nduration = \"1 s\"\nwarmup = \"100 ms\"",
+    );
+    let stream = desk.run(&["verify", text(&plan), "--bed", "lab:ovs", "--dut-cpus", "1", "--json"]);
+    assert_eq!(stream.status, 0, "{}", stream.err);
+    before.assert_same();
+    assert!(!fs::exists(OVS).unwrap(), "its daemons, database and sockets are gone");
+    let mut run = desk.start(&["verify", text(&desk.plan(MANY)), "--bed", "lab:ovs", "--quiet"]);
+    let daemons = || process::of_programs(&["ovsdb-server", "ovs-vswitchd"], OVS);
+    assert!(soon(|| daemons().len() == 2));
+    [run.id()].into_iter().chain(agents()).for_each(|process| signal(process, "-KILL"));
+    run.wait().unwrap();
+    let cleaned = desk.run(&["clean"]);
+    assert_eq!((cleaned.status, daemons()), (0, vec![]), "{} {}", cleaned.out, cleaned.err);
+    before.assert_same();
+    assert!(!fs::exists(OVS).unwrap());
+    desk.run(&["bed", "up", "switch", "--bed", "lab:ovs"]).fails(2, &["made anew", "--bed lab:ovs"]);
+}
+
+#[test]
 fn a_router_behind_two_virtual_switches_is_measured_and_read_at_each_hop() {
     let document = measured("lab:vswitch");
     assert_eq!(document["bed"]["dut"]["machine"], "vswitch", "{}", document["bed"]);
@@ -150,10 +179,12 @@ fn a_device_works_on_cores_of_its_own_in_pinned_threads() {
         let plan = desk.plan(PLAN);
         let words = ["verify", text(&plan), "--bed", "lab:router", "--cpus", "0,1", "--dut-cpus", "1", "--json"];
         let run = desk.start(&words);
-        let mut threads = (vec![], vec![]);
+        let mut threads: (Vec<String>, Vec<String>) = Default::default();
         assert!(soon(|| {
             threads = (affinities("to-a"), affinities("to-b"));
-            threads.0.len() == 1 && threads.1.len() == 1
+            // A thread is made before it is pinned.
+            let is_pinned = |of: &[String]| matches!(of, [cores] if cores.parse::<usize>().is_ok());
+            is_pinned(&threads.0) && is_pinned(&threads.1)
         }));
         let done = done(run.wait_with_output().unwrap());
         assert_eq!(done.status, 0, "{}", done.err);

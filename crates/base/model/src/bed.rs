@@ -45,6 +45,9 @@ pub const DUT: &str = "DUT";
 /// Name of a lab's device under test in which the XDP router forwards.
 pub const XDP_ROUTER: &str = "xdp-router";
 
+/// Name of a lab's device under test that is an Open vSwitch.
+pub const OVS: &str = "ovs";
+
 /// Name of a lab's device under test that is a router behind virtual switches.
 pub const VSWITCH: &str = "vswitch";
 
@@ -179,6 +182,7 @@ impl Bed {
         let several = self.senders().len() > 1;
         match (self.kind, &self.dut) {
             (BedKind::Lab, _) if several => "lab-switch",
+            (BedKind::Lab, Some(dut)) if dut.machine == OVS => "lab-ovs",
             (BedKind::Lab, Some(dut)) if dut.gateways.is_empty() => "lab-bridge",
             (BedKind::Lab, Some(dut)) if dut.machine == XDP_ROUTER => "lab-xdp-router",
             (BedKind::Lab, Some(dut)) if dut.machine == VSWITCH => "lab-vswitch",

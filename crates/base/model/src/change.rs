@@ -4,6 +4,7 @@ mod addresses;
 mod card_settings;
 mod interface_settings;
 mod links;
+mod open_vswitch;
 mod programs;
 mod taken_nics;
 
@@ -15,6 +16,7 @@ pub use addresses::{Address, Route};
 pub use card_settings::{PromptInterrupts, Stamping, Steering};
 pub use interface_settings::{Gro, InterfaceMtu, InterfaceSetting, NapiThreads, Offload, OffloadKind, Sysctl};
 pub use links::{Bridge, LinkEnd, LinkUp, Namespace, Veth};
+pub use open_vswitch::OpenVswitch;
 pub use programs::PinnedPrograms;
 pub use taken_nics::{LeftAlone, MovedNic};
 
@@ -51,6 +53,8 @@ kinds! {
     Veth(Veth),
     /// A new bridge.
     Bridge(Bridge),
+    /// An Open vSwitch with daemons of its own.
+    OpenVswitch(OpenVswitch),
     /// Generic receive offload switched on.
     Gro(Gro),
     /// An offload switched off.

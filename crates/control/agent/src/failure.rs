@@ -23,6 +23,11 @@ pub(crate) fn undo(errors: UndoErrors) -> Failure {
     Failure::new(FailureKind::Change, objects.join(", "), &errors)
 }
 
+/// Failure of an XDP program that passes everything on.
+pub(crate) fn program(error: &xdp::RedirectError) -> Failure {
+    Failure::new(FailureKind::Change, "XDP", error)
+}
+
 /// Failure of a router.
 pub(crate) fn router(error: &RouterError) -> Failure {
     Failure::new(FailureKind::Change, "the XDP router", error)

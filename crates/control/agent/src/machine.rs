@@ -21,6 +21,8 @@ pub(crate) struct Machine {
     counting: Option<(Snapshot, Vec<String>)>,
     /// The router of its namespace, which ends with it.
     router: Option<xdp::Router>,
+    /// Programs that pass everything on, with which interfaces poll.
+    passes: Vec<xdp::Pass>,
 }
 
 impl Machine {
@@ -48,6 +50,11 @@ impl Machine {
             }
             Request::Route { interfaces } => {
                 self.router = Some(router::attached_natively(&interfaces).map_err(|error| failure::router(&error))?);
+                Ok(Reply::Done)
+            }
+            Request::TakeFromXdp { interfaces } => {
+                let passes = interfaces.iter().map(|interface| xdp::Pass::attach(interface));
+                self.passes = passes.collect::<Result<_, _>>().map_err(|error| failure::program(&error))?;
                 Ok(Reply::Done)
             }
             Request::Clean => clean().map(Reply::Undone),

@@ -4,7 +4,7 @@ use model::{
     Change, Endpoint, Manager, Mtu,
     change::{
         Address, Bridge, Gro, InterfaceMtu, InterfaceSetting, LeftAlone, LinkEnd, LinkUp, MovedNic, Namespace,
-        NapiThreads, Offload, OffloadKind, Route, Stamping, Sysctl, Veth,
+        NapiThreads, Offload, OffloadKind, OpenVswitch, Route, Stamping, Sysctl, Veth,
     },
 };
 
@@ -35,7 +35,7 @@ pub(crate) fn changes(topology: &Topology, host: &str) -> Vec<Change> {
     // An interface has no queue to poll before it is up.
     changes.extend(each(threads));
     changes.extend(each(handed_on));
-    changes.extend(links.iter().filter_map(|link| bridge(link, &topology.nodes)));
+    changes.extend(links.iter().filter_map(|link| switch(link, &topology.nodes)));
     changes.extend(interfaces.iter().flat_map(|(namespace, interface)| addresses_and_routes(namespace, interface)));
     changes
 }
@@ -74,7 +74,7 @@ fn interfaces_of(node: &Node) -> impl Iterator<Item = (&str, &Interface)> {
 fn managers_told(link: &Link) -> Vec<Change> {
     match link {
         Link::Nic { interface, mac, managers, .. } => left_alone(interface, mac, managers),
-        Link::Veth { .. } | Link::Bridge { .. } => Vec::new(),
+        Link::Veth { .. } | Link::Bridge { .. } | Link::OpenVswitch { .. } => Vec::new(),
     }
 }
 
@@ -102,14 +102,23 @@ fn attached(link: &Link, nodes: &[Node]) -> Option<Change> {
         Link::Nic { node, interface, .. } => {
             Some(MovedNic { interface: interface.clone(), namespace: nodes[*node].namespace.clone() }.into())
         }
-        Link::Bridge { .. } => None,
+        Link::Bridge { .. } | Link::OpenVswitch { .. } => None,
     }
 }
 
-fn bridge(link: &Link, nodes: &[Node]) -> Option<Change> {
-    let Link::Bridge { node, interface, members } = link else { return None };
-    let (namespace, interface) = (nodes[*node].namespace.clone(), interface.clone());
-    Some(Bridge { namespace, interface, ports: members.clone() }.into())
+/// Change that connects interfaces of a node.
+fn switch(link: &Link, nodes: &[Node]) -> Option<Change> {
+    let namespace = nodes[link.node()].namespace.clone();
+    match link {
+        Link::Bridge { interface, members, .. } => {
+            Some(Bridge { namespace, interface: interface.clone(), ports: members.clone() }.into())
+        }
+        Link::OpenVswitch { interface, members, folder, cpus, .. } => {
+            let (interface, ports) = (interface.clone(), members.clone());
+            Some(OpenVswitch { namespace, interface, ports, folder: folder.clone(), cpus: cpus.clone() }.into())
+        }
+        Link::Veth { .. } | Link::Nic { .. } => None,
+    }
 }
 
 fn other_mtu(namespace: &str, interface: &Interface) -> Option<Change> {

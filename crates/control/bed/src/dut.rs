@@ -8,7 +8,7 @@ use std::{
 };
 
 use model::{
-    Bed, DUT, EndCounters, VSWITCH, XDP_ROUTER,
+    Bed, DUT, EndCounters, OVS, VSWITCH, XDP_ROUTER,
     environment::{EndpointFacts, HostFacts, InterfaceFacts},
 };
 use protocol::{AgentError, Fault, Reply, Request, remote_facts};
@@ -62,6 +62,9 @@ impl DutReader {
         if device.machine == XDP_ROUTER {
             machine.ask(Request::Route { interfaces: facing_ends(bed) })?;
         }
+        if device.machine == OVS {
+            machine.ask(Request::TakeFromXdp { interfaces: facing_ends(bed) })?;
+        }
         let interfaces = match device.machine.as_str() {
             // A drop may be anywhere in the chain.
             VSWITCH => machine.endpoint_facts(DUT)?.interfaces.into_iter().map(|interface| interface.name).collect(),
@@ -75,7 +78,9 @@ impl DutReader {
         let until = Instant::now() + SETTLED;
         while !self.is_machine && Instant::now() < until {
             let facts = self.machine.endpoint_facts(DUT)?;
-            if facts.interfaces.iter().all(|interface| interface.state == "up") {
+            // A switch may have interfaces of its own, which stay down.
+            let mut counted = facts.interfaces.iter().filter(|interface| self.interfaces.contains(&interface.name));
+            if counted.all(|interface| interface.state == "up") {
                 break;
             }
             check(interrupt)?;

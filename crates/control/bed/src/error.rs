@@ -94,7 +94,7 @@ pub enum BedError {
     /// Cores for a device under test that the bed does not make.
     #[error(
         "--dut-cpus: bed \"{0}\" is not made with a device under test between its ends; use lab:bridge, lab:router, lab:vswitch, \
-         lab:xdp-router or lab:senders=N"
+         lab:ovs, lab:xdp-router or lab:senders=N"
     )]
     NoDut(String),
     /// More cores than there are.

@@ -5,6 +5,7 @@ mod hosts;
 mod kept;
 mod lab;
 mod nics;
+mod ovs;
 mod router;
 mod testers;
 mod vswitch;
@@ -21,11 +22,12 @@ type Parsed = Option<Result<BedRef, ReferenceError>>;
 /// Usage of a layout, and its parser.
 type Entry = (&'static str, fn(&str) -> Parsed);
 
-const LAYOUTS: [Entry; 6] = [
+const LAYOUTS: [Entry; 7] = [
     (lab::USAGE, lab::parse),
     (bridge::USAGE, bridge::parse),
     (router::USAGE, router::parse),
     (vswitch::USAGE, vswitch::parse),
+    (ovs::USAGE, ovs::parse),
     (nics::USAGE, nics::parse),
     (hosts::USAGE, hosts::parse),
 ];

@@ -1,5 +1,7 @@
 //! A bed as a value: nodes, the links between them, and the role of each node. Pure.
 
+use std::path::PathBuf;
+
 use model::{Bed, BedKind, ClockRelation, Dut, Endpoint, Manager, Mtu, Privilege};
 
 use crate::{reference::Network, through::Route};
@@ -79,6 +81,8 @@ pub(crate) enum Link {
     Veth { ends: [(usize, String); 2], mtu: Mtu },
     /// A bridge in a node that connects some of its interfaces.
     Bridge { node: usize, interface: String, members: Vec<String> },
+    /// An Open vSwitch in a node that connects some of its interfaces, with daemons on these cores.
+    OpenVswitch { node: usize, interface: String, members: Vec<String>, folder: PathBuf, cpus: Vec<usize> },
     /// A NIC of the host, moved to a node. Network managers are told to leave it alone.
     Nic { node: usize, interface: String, mac: String, managers: Vec<Manager> },
 }
@@ -114,7 +118,12 @@ impl Topology {
     /// ends' own cores, as far as soft interrupts may run there.
     pub(crate) fn pin_dut(&mut self, bed: &Bed, may_interrupt: impl Fn(usize) -> bool) {
         let Some(dut) = bed.dut.as_ref().filter(|dut| !dut.cpus.is_empty()) else { return };
-        for node in self.nodes.iter_mut() {
+        for link in &mut self.links {
+            if let Link::OpenVswitch { cpus, .. } = link {
+                cpus.clone_from(&dut.cpus);
+            }
+        }
+        for node in &mut self.nodes {
             match &node.role {
                 Role::Dut => {
                     let polled: Vec<_> = node.interfaces.iter_mut().filter(|interface| interface.gro).collect();
@@ -180,7 +189,10 @@ impl Link {
     /// Index of one of its nodes; all are on the same host.
     pub(crate) fn node(&self) -> usize {
         match self {
-            Self::Veth { ends: [(node, _), _], .. } | Self::Bridge { node, .. } | Self::Nic { node, .. } => *node,
+            Self::Veth { ends: [(node, _), _], .. }
+            | Self::Bridge { node, .. }
+            | Self::OpenVswitch { node, .. }
+            | Self::Nic { node, .. } => *node,
         }
     }
 }

@@ -200,6 +200,11 @@ pub enum Request {
         /// Interfaces of its own network namespace.
         interfaces: Vec<String>,
     },
+    /// Take packets that XDP at their other ends sends to these interfaces, until the agent ends: a veth that does not poll drops them.
+    TakeFromXdp {
+        /// Interfaces of its own network namespace.
+        interfaces: Vec<String>,
+    },
     /// Interfaces of default routes, or of the caller's session.
     Uplinks,
     /// Network cards of the machine.

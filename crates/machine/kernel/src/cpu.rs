@@ -2,7 +2,7 @@
 
 use rustix::{
     process::Pid,
-    thread::{CpuSet, sched_getaffinity, sched_setaffinity},
+    thread::{CpuSet, gettid, sched_getaffinity, sched_setaffinity},
 };
 
 use crate::error::{On, Result, invalid};
@@ -22,6 +22,11 @@ pub fn pin_current_thread(cpu: usize) -> Result<()> {
     let mut set = CpuSet::new();
     set.set(cpu);
     sched_setaffinity(None, &set).on("sched_setaffinity", what)
+}
+
+/// Lets the calling thread, and programs that it starts, run on these cores alone.
+pub fn pin_current_thread_to(cpus: &[usize]) -> Result<()> {
+    pin(gettid().as_raw_nonzero().get().cast_unsigned(), cpus)
 }
 
 /// Lets a thread of the machine, or the main thread of a process, run on these cores alone.

@@ -108,6 +108,21 @@ pub fn descendants() -> Vec<u32> {
     found.split_off(1).into_iter().filter(|pid| !has_ended(*pid)).collect()
 }
 
+/// Processes of one of these programs that were started with this text in an argument.
+pub fn of_programs(programs: &[&str], text: &str) -> Vec<u32> {
+    let all = fs::read_dir("/proc").into_iter().flatten().flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse().ok());
+    pids.filter(|pid| is_of_programs(*pid, programs, text)).collect()
+}
+
+fn is_of_programs(pid: u32, programs: &[&str], text: &str) -> bool {
+    let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+    let line = String::from_utf8_lossy(&line);
+    let mut words = line.split('\0');
+    let program = words.next().and_then(|path| path.rsplit('/').next()).unwrap_or_default();
+    programs.contains(&program) && words.any(|word| word.contains(text))
+}
+
 /// Whether a process has ended, although its parent may not have asked for its status yet.
 fn has_ended(pid: u32) -> bool {
     let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
@@ -176,6 +191,14 @@ mod tests {
         assert!(child.try_wait().expect("ours").is_none());
         end(&[child.id()], |pid| pid == child.id()).expect("it ends");
         assert!(child.try_wait().expect("ours").is_some());
+    }
+
+    #[test]
+    fn a_process_is_found_by_its_program_and_an_argument() {
+        let mut child = Command::new("sleep").args(["60", "0.0625"]).spawn().expect("a program");
+        let found = |program, text| of_programs(&["nothing", program], text).contains(&child.id());
+        assert!(found("sleep", "0.062") && !found("sleep", "none of these") && !found("leep", "0.0625"));
+        child.kill().and_then(|()| child.wait()).expect("ours");
     }
 
     #[test]

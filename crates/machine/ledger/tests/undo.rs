@@ -10,7 +10,7 @@ use std::{
     process::Command,
 };
 
-use kernel::{interface, link, namespace, sysctl};
+use kernel::{interface, link, namespace, process, sysctl};
 use model::{Change, LinkEnd, Mtu, change};
 use tempfile::TempDir;
 use wireproof_ledger::{Error, Ledger, UndoErrors, Undone, kept, stale, undo_stale};
@@ -601,5 +601,40 @@ fn receive_work_returns_from_threads_to_soft_interrupts() {
     assert_eq!(read(), "0");
     ledger.undo_all().expect("undone");
     drop(ledger);
+    assert!(bench.is_clean());
+}
+
+#[test]
+fn daemons_of_an_open_vswitch_are_ended_after_a_crash() {
+    const DAEMONS: [&str; 2] = ["ovsdb-server", "ovs-vswitchd"];
+    let (bench, folders) = (Bench::new("ovs"), TempDir::new().expect("a directory"));
+    let folder = folders.path().join("wireproof/ovs/one");
+    let running = || process::of_programs(&DAEMONS, folder.to_str().expect("plain"));
+    let core = kernel::cpu::allowed().expect("readable")[0];
+    let mut ledger = bench.open();
+    bench.changes().into_iter().take(4).for_each(|change| ledger.apply(change).expect("this test needs root"));
+    let switch = Change::OpenVswitch(change::OpenVswitch {
+        namespace: bench.a.clone(),
+        interface: "ovs".to_owned(),
+        ports: vec!["wire".to_owned()],
+        folder: folder.clone(),
+        cpus: vec![core],
+    });
+    ledger.apply(switch.clone()).expect("this test needs the package openvswitch-switch");
+    let pids = running();
+    assert_eq!(pids.len(), 2, "{pids:?}");
+    let there = namespace::processes_in(&bench.a).expect("it exists");
+    assert!(pids.iter().all(|pid| there.contains(pid)), "{there:?}");
+    for pid in &pids {
+        let status = fs::read_to_string(format!("/proc/{pid}/status")).expect("it runs");
+        assert!(status.lines().any(|line| line == format!("Cpus_allowed_list:\t{core}")), "{status}");
+    }
+    assert!(link::exists(&bench.a, "ovs").expect("it exists"), "the bridge's own interface");
+    assert!(matches!(ledger.apply(switch), Err(Error::Taken { .. })));
+    drop(ledger);
+    let undone = cleaned(bench.dir()).expect("all can be undone");
+    assert!(undone[0].to_string().starts_with("Open vSwitch "), "{undone:?}");
+    assert_eq!((undone.len(), running()), (5, vec![]));
+    assert_eq!(fs::read_dir(folders.path()).expect("ours").count(), 0);
     assert!(bench.is_clean());
 }

@@ -315,6 +315,7 @@ mod tests {
             "lab-bridge",
             "lab-router",
             "lab-vswitch",
+            "lab-ovs",
             "lab-xdp-router",
             "hosts",
             "hosts-several",

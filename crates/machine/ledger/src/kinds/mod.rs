@@ -6,6 +6,7 @@ mod interface_settings;
 mod left_alone;
 mod links;
 mod namespace;
+mod open_vswitch;
 mod programs;
 mod taken_nics;
 
@@ -77,6 +78,7 @@ pub(crate) fn kind(change: &Change) -> &dyn AnyKind {
         Change::Namespace(change) => change,
         Change::Veth(change) => change,
         Change::Bridge(change) => change,
+        Change::OpenVswitch(change) => change,
         Change::Gro(change) => change,
         Change::Offload(change) => change,
         Change::Address(change) => change,

@@ -39,7 +39,7 @@ impl Kind for PinnedPrograms {
 }
 
 /// Removes a folder of files; whether it was there.
-fn removed(folder: &Path) -> io::Result<bool> {
+pub(super) fn removed(folder: &Path) -> io::Result<bool> {
     match fs::remove_dir_all(folder) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
         removed => removed.map(|()| true),

@@ -1,6 +1,6 @@
 //! Where it was measured.
 
-use model::{Endpoint, Run, trial::PathDevice};
+use model::{Endpoint, OVS, Run, trial::PathDevice};
 
 use crate::{
     figure,
@@ -18,8 +18,10 @@ pub(super) fn topology(run: &Run, t: &Texts) -> Block {
 
 /// Cores of a device under test that has its own.
 fn dut_cores(run: &Run, t: &Texts) -> Option<String> {
-    let cpus: Vec<String> = run.bed.dut.as_ref()?.cpus.iter().map(ToString::to_string).collect();
-    (!cpus.is_empty()).then(|| t.with("dut-cpus", &[("cpus", &cpus.join(", "))]))
+    let dut = run.bed.dut.as_ref().filter(|dut| !dut.cpus.is_empty())?;
+    let cpus: Vec<String> = dut.cpus.iter().map(ToString::to_string).collect();
+    let key = if dut.machine == OVS { "dut-cpus-of-daemon" } else { "dut-cpus" };
+    Some(t.with(key, &[("cpus", &cpus.join(", "))]))
 }
 
 /// Devices that packets of a path search went through.

@@ -1,7 +1,7 @@
 //! The test bed: its endpoints and what joins them.
 
 use maud::{Markup, html};
-use model::{Bed, Dut, Endpoint, Gateway, Run, VSWITCH, alike::distinct, trial::PathDevice};
+use model::{Bed, Dut, Endpoint, Gateway, OVS, Run, VSWITCH, alike::distinct, trial::PathDevice};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
@@ -96,7 +96,7 @@ impl End {
         Self { heading: t.with("endpoint", &[("name", &endpoint.name)]), facts, width: BOX }
     }
 
-    /// The device under test. In a lab, one that does not route is a bridge.
+    /// The device under test. In a lab, one that does not route is a bridge or an Open vSwitch.
     fn device(dut: &Dut, in_lab: bool, t: &Texts) -> Self {
         let machine = (!dut.machine.is_empty()).then(|| (t.get("endpoint-machine"), dut.machine.clone()));
         let gateway = |gateway: &Gateway| {
@@ -110,7 +110,8 @@ impl End {
         }
         if dut.gateways.is_empty() && in_lab {
             facts.insert(0, (t.get("dut-heading"), String::new()));
-            return Self { heading: t.get("joint-lab"), facts, width: BOX };
+            let heading = t.get(if dut.machine == OVS { "joint-ovs" } else { "joint-lab" });
+            return Self { heading, facts, width: BOX };
         }
         if dut.gateways.is_empty() {
             facts.push((t.get("dut-forwards"), String::new()));

@@ -113,11 +113,14 @@ link-lab-router = veth pair
 link-lab-router-meaning = Virtual cables between each endpoint and the device under test, a Linux kernel that routes
 link-lab-vswitch = veth pair
 link-lab-vswitch-meaning = Virtual cables: from each endpoint to a Linux bridge, and from each bridge to the Linux kernel that routes; the device under test is bridges and router together
+link-lab-ovs = veth pair
+link-lab-ovs-meaning = Virtual cables between each endpoint and the device under test, an Open vSwitch that forwards in a daemon
 link-lab-xdp-router = veth pair
 link-lab-xdp-router-meaning = Virtual cables between each endpoint and the device under test, a Linux kernel with wireproof's XDP router
 link-hosts-several = network
 link-hosts-several-meaning = Whatever joins the machines: cables, switches, routers
 joint-lab = Linux bridge
+joint-ovs = Open vSwitch
 joint-hosts = Network
 joint-ports = Network
 

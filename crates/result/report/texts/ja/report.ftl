@@ -113,11 +113,14 @@ link-lab-router = veth ペア
 link-lab-router-meaning = 各エンドポイントと被試験装置(ルーティングを行う Linux カーネル)を結ぶ仮想ケーブル
 link-lab-vswitch = veth ペア
 link-lab-vswitch-meaning = 各エンドポイントから Linux ブリッジへ、各ブリッジからルーティングを行う Linux カーネルへの仮想ケーブル。2つのブリッジとルーターの全体が被試験装置
+link-lab-ovs = veth ペア
+link-lab-ovs-meaning = 各エンドポイントと被試験装置(デーモンで転送する Open vSwitch)を結ぶ仮想ケーブル
 link-lab-xdp-router = veth ペア
 link-lab-xdp-router-meaning = 各エンドポイントと被試験装置(wireproof の XDP ルーターが動作する Linux カーネル)を結ぶ仮想ケーブル
 link-hosts-several = ネットワーク
 link-hosts-several-meaning = 各マシンを結ぶケーブル、スイッチ、ルーターなど
 joint-lab = Linux ブリッジ
+joint-ovs = Open vSwitch
 joint-hosts = ネットワーク
 joint-ports = ネットワーク
 
