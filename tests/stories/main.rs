@@ -32,6 +32,7 @@ mod references;
 mod resume;
 mod rfc2544;
 mod router;
+mod routing_daemon;
 mod schemas;
 mod seconds;
 mod self_check;

@@ -24,7 +24,7 @@ const PORTS: [&str; 2] = ["to-left", "to-right"];
 const RIGHT: [&str; 2] = ["198.19.0.2", "2001:2:0:1::2"];
 const PATIENCE: Duration = Duration::from_secs(15);
 
-fn ip(words: &str) -> String {
+pub(crate) fn ip(words: &str) -> String {
     let done = Command::new("ip").args(words.split(' ')).output().unwrap();
     assert!(done.status.success(), "ip {words}: {}", String::from_utf8_lossy(&done.stderr));
     String::from_utf8(done.stdout).unwrap()
@@ -94,7 +94,7 @@ fn stream_arrives(to: std::net::SocketAddr) -> bool {
     sent && receiver.join().unwrap() == BYTES
 }
 
-fn forwarded(router: &Value) -> u64 {
+pub(crate) fn forwarded(router: &Value) -> u64 {
     router["ports"].as_array().unwrap().iter().map(|port| port["forwarded"].as_u64().unwrap()).sum()
 }
 
@@ -105,7 +105,7 @@ fn up(desk: &Desk, more: &[&str]) -> Value {
     up.json()
 }
 
-fn statistics(desk: &Desk) -> Value {
+pub(crate) fn statistics(desk: &Desk) -> Value {
     let said = desk.run(&["router", "stats", "--json"]);
     assert_eq!(said.status, 0, "{}", said.err);
     Schemas::of(desk).holds("router", &said.json());

@@ -135,7 +135,11 @@ impl Topology {
                 Role::Tester(name) => {
                     let own = bed.end(name).map(|end| end.cpus.clone()).unwrap_or_default();
                     let own: Vec<usize> = own.into_iter().filter(|cpu| may_interrupt(*cpu)).collect();
-                    node.interfaces.iter_mut().for_each(|interface| interface.handed_to.clone_from(&own));
+                    for interface in &mut node.interfaces {
+                        // A veth passes its queue by where its peer cuts segments itself.
+                        interface.plain = true;
+                        interface.handed_to.clone_from(&own);
+                    }
                 }
             }
         }
