@@ -2,7 +2,7 @@
 
 use clap::Args;
 use model::{
-    Batch, BitRate, Bytes, Direction, IpVersion, Mtu, PayloadSize, Plan, Protocol, ReceiveWay, SendWay, Stack,
+    Batch, BitRateRange, Bytes, Direction, IpVersion, Mtu, PayloadSize, Plan, Protocol, ReceiveWay, SendWay, Stack,
     plan::PlanError,
 };
 
@@ -47,7 +47,7 @@ pub(crate) struct GoodputOptions {
     receive: Option<ReceiveWay>,
     /// Offered UDP payload in each direction, like "1 Gbit/s" (default: as fast as possible).
     #[arg(long, allow_hyphen_values = true, value_name = "RATE")]
-    rate: Option<BitRate>,
+    rate: Option<BitRateRange>,
     /// Payload of each UDP datagram in bytes (default: fill the MTU).
     #[arg(long, value_name = "BYTES")]
     datagram: Option<PayloadSize>,

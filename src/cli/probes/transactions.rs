@@ -2,7 +2,7 @@
 
 use clap::Args;
 use model::{
-    HttpPath, HttpServer, IpVersion, Nanos, PayloadSize, Plan, Protocol, TransactionRate, WaitMode,
+    HttpPath, HttpServer, IpVersion, Nanos, PayloadSize, Plan, Protocol, TransactionRateRange, WaitMode,
     plan::{PlanError, TransactionKind},
 };
 
@@ -56,7 +56,7 @@ pub(crate) struct TransactionsOptions {
     /// Open loop: transactions a second by a schedule, like "10 ktps", over all connections together. Response times then
     /// count from the scheduled time.
     #[arg(long, allow_hyphen_values = true, value_name = "RATE")]
-    rate: Option<TransactionRate>,
+    rate: Option<TransactionRateRange>,
     /// When a transaction without its whole response has failed.
     #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
     timeout: Option<Nanos>,

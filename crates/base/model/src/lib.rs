@@ -85,5 +85,5 @@ pub use stream::{Mac, Stream};
 pub use total::Total;
 pub use trial::*;
 pub use typeset::{NamedFile, Typeset};
-pub use units::{BitRate, Bytes, Mtu, Nanos, PacketRate, Percent, TransactionRate};
+pub use units::{BitRate, BitRateRange, Bytes, Mtu, Nanos, PacketRate, Percent, TransactionRate, TransactionRateRange};
 pub use verdict::{LimitOutcome, Undecided, Verdict};

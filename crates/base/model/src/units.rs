@@ -279,5 +279,50 @@ quantity!(Bytes, BYTES, r"^[0-9.]+ *([KMG]i)?B$");
 as_text!(Percent, SHARE, r"^[0-9.]+ *%$");
 as_text!(Printed, NONE, r"^[0-9.]+ *[A-Za-zµ%/]+$");
 
+/// A load, or the lowest and the highest one of a search, behind each other with two points between.
+macro_rules! range {
+    ($(#[$meta:meta])* $type:ident of $unit:ident, $notation:ident, $pattern:literal) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub struct $type {
+            /// The lowest, where it is said.
+            pub lowest: Option<$unit>,
+            /// The highest, or the one.
+            pub highest: $unit,
+        }
+
+        impl FromStr for $type {
+            type Err = UnitError;
+
+            fn from_str(text: &str) -> Result<Self, UnitError> {
+                Ok(match text.split_once("..") {
+                    Some((lowest, highest)) => Self { lowest: Some(lowest.parse()?), highest: highest.parse()? },
+                    None => Self { lowest: None, highest: text.parse()? },
+                })
+            }
+        }
+
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                if let Some(lowest) = self.lowest {
+                    write!(f, "{lowest}..")?;
+                }
+                fmt::Display::fmt(&self.highest, f)
+            }
+        }
+
+        as_text!($type, $notation, $pattern);
+    };
+}
+
+range!(
+    /// A bit rate, or the lowest and the highest one of a search: `1 Gbit/s`, `10 Mbit/s..1 Gbit/s`.
+    BitRateRange of BitRate, RATE, r"^[0-9.]+ *[kMGT]?bit/s(\.\.[0-9.]+ *[kMGT]?bit/s)?$"
+);
+range!(
+    /// A rate of transactions, or the lowest and the highest one of a search: `10 ktps`, `100 tps..10 ktps`.
+    TransactionRateRange of TransactionRate, TRANSACTION_RATE, r"^[0-9.]+ *[kM]?tps(\.\.[0-9.]+ *[kM]?tps)?$"
+);
+
 #[cfg(test)]
 mod tests;

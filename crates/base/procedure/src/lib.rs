@@ -20,6 +20,7 @@ use model::{ProbeSpec, Trial};
 
 pub use course::{Course, Remaining, planned, steps};
 pub use left_out::{lacks_address, left_out, proof};
+pub use searching::{Foreseen, foreseen};
 
 /// One way of going through a section of a plan.
 pub trait Procedure: Debug {

@@ -3,7 +3,7 @@
 use std::mem;
 
 use model::{
-    Doubt, Nanos, Trial,
+    Doubt, Nanos, ProbeSpec, Trial,
     search::{PlannedSearch, SearchMethod},
 };
 
@@ -17,6 +17,81 @@ use crate::{
 pub(crate) struct Searching {
     searched: Vec<Searched>,
     planned: PlannedSearch,
+}
+
+/// Trials that the search of one configuration takes, as far as that is known before the first one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Foreseen {
+    /// Trials on a device that forwards a load in the middle.
+    pub expected: Vec<ProbeSpec>,
+    /// Trials on the device that takes the most time, of many with other limits, steady and wavering.
+    pub longest: Vec<ProbeSpec>,
+}
+
+/// The trials of a search, by simulated devices.
+pub fn foreseen(planned: &PlannedSearch, spec: &ProbeSpec) -> Foreseen {
+    let specs = |inputs: Vec<TrialInput>| {
+        inputs.iter().filter_map(|input| spec.probe().with_load(input.load, input.duration)).collect()
+    };
+    let seconds = |inputs: &Vec<TrialInput>| inputs.iter().map(|input| input.duration.0).sum::<u64>();
+    let searches = limits(planned).flat_map(|limit| [0.0, WAVERING].map(|band| inputs(planned, device(limit, band))));
+    let longest = searches.max_by_key(seconds).unwrap_or_default();
+    Foreseen { expected: specs(inputs(planned, device(middle(planned), 0.0))), longest: specs(longest) }
+}
+
+/// Limits of simulated devices: so many parts between the ends of a search, and one below them.
+const PARTS: u32 = 32;
+
+/// Share of its limit within which a wavering device loses in each second trial, and how much.
+const WAVERING: f64 = 0.02;
+
+/// More trials tell nothing new of how long a search may last.
+const MOST_FORESEEN: usize = 2_000;
+
+/// The ends and the loads between them, in even steps of a ratio, and a load that is below all.
+fn limits(planned: &PlannedSearch) -> impl Iterator<Item = f64> {
+    let (min, max) = (planned.min as f64, planned.max as f64);
+    let between = (0..=PARTS).map(move |part| min * (max / min).powf(f64::from(part) / f64::from(PARTS)));
+    [0.0].into_iter().chain(between)
+}
+
+fn middle(planned: &PlannedSearch) -> f64 {
+    (planned.min as f64 * planned.max as f64).sqrt()
+}
+
+/// A device that forwards up to its limit; within a band around that it loses in each second trial.
+fn device(limit: f64, band: f64) -> impl FnMut(TrialInput) -> Outcome {
+    let mut loses = false;
+    move |input| {
+        let load = input.load as f64;
+        if (load - limit).abs() < band * limit {
+            loses = !loses;
+            return Outcome::Loss(if loses { WAVERING } else { 0.0 });
+        }
+        Outcome::Loss((1.0 - limit / load).max(0.0))
+    }
+}
+
+/// All trials that a search asks a device for.
+fn inputs(planned: &PlannedSearch, mut device: impl FnMut(TrialInput) -> Outcome) -> Vec<TrialInput> {
+    let (mut inputs, mut search) = (Vec::new(), begun(planned));
+    while inputs.len() < MOST_FORESEEN
+        && let Some(search) = &mut search
+        && let Some(input) = search.ask()
+    {
+        inputs.push(input);
+        search.take(device(input));
+    }
+    inputs
+}
+
+/// A search that has no trial yet; `None` where the plan asks for none that can be made, which its check refuses.
+fn begun(planned: &PlannedSearch) -> Option<Box<dyn Search>> {
+    let PlannedSearch { method, goals, min, max } = planned.clone();
+    match method {
+        SearchMethod::Mlr => Some(Box::new(MlrSearch::new(goals, min, max).ok()?)),
+        SearchMethod::Binary => Some(Box::new(BinarySearch::new(goals.into_iter().next()?, min, max).ok()?)),
+    }
 }
 
 /// A configuration at some load, with the proof of its MTU before it where that is changed.
@@ -39,15 +114,6 @@ impl Searching {
         Self { searched, planned }
     }
 
-    /// A search that has no trial yet; `None` where the plan asks for none that can be made, which its check refuses.
-    fn begun(&self) -> Option<Box<dyn Search>> {
-        let PlannedSearch { method, goals, min, max } = self.planned.clone();
-        match method {
-            SearchMethod::Mlr => Some(Box::new(MlrSearch::new(goals, min, max).ok()?)),
-            SearchMethod::Binary => Some(Box::new(BinarySearch::new(goals.into_iter().next()?, min, max).ok()?)),
-        }
-    }
-
     /// At most so many of the trials that come after this past, if devices forward a load in the middle.
     fn rest(&self, mut past: &[Past], most: usize) -> Vec<Configuration> {
         let mut rest = Vec::new();
@@ -58,24 +124,20 @@ impl Searching {
         };
         for Searched { proofs, configuration } in &self.searched {
             rest.extend(proofs.iter().filter(|_| next().is_none()).cloned());
-            let Some(mut search) = self.begun() else { continue };
+            let Some(mut search) = begun(&self.planned) else { continue };
+            let mut foreseen = device(middle(&self.planned), 0.0);
             while rest.len() < most
                 && let Some(input) = search.ask()
             {
-                let outcome = next().map(outcome).unwrap_or_else(|| {
+                let outcome = next().map(|past| outcome(past, input.load)).unwrap_or_else(|| {
                     rest.extend(at(configuration, input.load, input.duration));
-                    self.foreseen(input)
+                    foreseen(input)
                 });
                 search.take(outcome);
             }
         }
         rest.truncate(most);
         rest
-    }
-
-    fn foreseen(&self, input: TrialInput) -> Outcome {
-        let middle = (self.planned.min as f64 * self.planned.max as f64).sqrt();
-        Outcome::Loss((1.0 - middle / input.load as f64).max(0.0))
     }
 }
 
@@ -97,19 +159,23 @@ fn at(configuration: &Configuration, load: u64, duration: Nanos) -> Option<Confi
 }
 
 /// A trial that failed says nothing, as one whose sender was too slow.
-fn outcome(past: &Past) -> Outcome {
+fn outcome(past: &Past, load: u64) -> Outcome {
     let trial = past.trial.as_deref();
     match trial.and_then(Trial::at_load) {
         Some(loaded) => Outcome::Loss(loaded.trial.loss_ratio),
-        None => Outcome::Unreached { offered: trial.and_then(offered).unwrap_or_default() },
+        None => Outcome::Unreached { offered: (load as f64 * trial.map_or(0.0, reached)) as u64 },
     }
 }
 
-/// Load that a sender reached which was too slow, or was paused.
-fn offered(trial: &Trial) -> Option<u64> {
-    let achieved = trial.doubts.iter().filter_map(|doubt| match doubt {
-        Doubt::SenderTooSlow { achieved, .. } | Doubt::SenderPaused { achieved, .. } => Some(*achieved),
+/// Share of its load that a sender reached which was too slow, or was paused; the doubt may count in another unit than the search.
+fn reached(trial: &Trial) -> f64 {
+    let shares = trial.doubts.iter().filter_map(|doubt| match doubt {
+        Doubt::SenderTooSlow { intended, achieved } | Doubt::SenderPaused { intended, achieved, .. }
+            if *intended > 0.0 =>
+        {
+            Some(achieved / intended)
+        }
         _ => None,
     });
-    achieved.reduce(f64::min).map(|achieved| achieved as u64)
+    shares.reduce(f64::min).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 use model::{
     LatencyResult, Measured, Nanos, PacketsResult, PacketsSpec, PathResult, Plan, Trial, fixture,
     search::Goal,
-    trial::{Leg, Refusal},
+    trial::{DatagramsReceived, DatagramsSent, Leg, Refusal},
 };
 use proptest::prelude::*;
 
@@ -28,6 +28,21 @@ duration = "60 s"
 rate = "10 kpps..10 Mpps"
 search = "mlr"
 mtus = [9000]
+"#;
+
+/// Searches of probes that have their rates in bits and in transactions a second.
+const RATES: &str = r#"
+name = "t"
+[[goodput]]
+protocol = "udp"
+duration = "10 s"
+rate = "10 kbit/s..10 Mbit/s"
+search = "mlr"
+[[transactions]]
+kind = "rr"
+duration = "10 s"
+rate = "10 ktps..10 Mtps"
+search = "binary"
 "#;
 
 const LADDER: &str = r#"
@@ -173,15 +188,17 @@ fn loses(past: &Past) -> bool {
 fn answer(step: &model::plan::Step, carried: f64) -> Trial {
     let measured = match &step.spec {
         ProbeSpec::Packets(spec) => {
-            let sent = rate(&step.spec);
+            let asked = Some(rate(&step.spec)).filter(|rate| rate.is_finite());
+            let sent = asked.unwrap_or(carried);
             let mut stream = fixture::packet_stream(sent as u64, sent.min(carried) as u64);
-            stream.sent.intended_pps = Some(sent).filter(|rate| rate.is_finite());
+            stream.sent.intended_pps = asked;
             let result = PacketsResult { mtu: model::Mtu(1500), streams: vec![stream] };
             Measured::Packets { spec: spec.clone(), result }
         }
         ProbeSpec::Latency(spec) => Measured::Latency { spec: spec.clone(), result: Box::<LatencyResult>::default() },
         ProbeSpec::Goodput(spec) => {
-            let result = model::GoodputResult { mtu: model::Mtu(1500), flows: vec![] };
+            let flows = spec.rate.map(|rate| flow(rate.0, carried)).into_iter().collect();
+            let result = model::GoodputResult { mtu: model::Mtu(1500), flows };
             Measured::Goodput { spec: spec.clone(), result }
         }
         ProbeSpec::Path(spec) => {
@@ -189,9 +206,27 @@ fn answer(step: &model::plan::Step, carried: f64) -> Trial {
             let result = PathResult { forward: leg.clone(), reverse: leg, devices: vec![], packets: 9, hops: vec![] };
             Measured::Path { spec: spec.clone(), result }
         }
-        ProbeSpec::Transactions(_) => unreachable!("no plan here has it"),
+        ProbeSpec::Transactions(spec) => {
+            let scheduled = spec.rate.map(|rate| rate.0).unwrap_or_default();
+            let mut result =
+                model::TransactionsResult { completed: scheduled.min(carried as u64), ..Default::default() };
+            result.response_ns.n = scheduled;
+            Measured::Transactions { spec: spec.clone(), result: Box::new(result) }
+        }
     };
     Trial { origin: Some(step.origin()), repeat: step.repeat, ..fixture::trial(measured) }
+}
+
+/// A flow of datagrams, one for each bit/s, of which so many are carried.
+fn flow(sent: u64, carried: f64) -> model::Flow {
+    let received = DatagramsReceived { received: sent.min(carried as u64), ..Default::default() };
+    let sent = DatagramsSent { sent, ..Default::default() };
+    model::Flow {
+        from: "a".to_owned(),
+        to: "b".to_owned(),
+        sent: model::GoodputSent { datagrams: Some(sent), ..Default::default() },
+        received: model::GoodputReceived { datagrams: Some(received), ..Default::default() },
+    }
 }
 
 /// All steps of a course in which these trials are stored already, and those that were measured.
@@ -216,6 +251,7 @@ fn course(kind: usize) -> Course {
         0 => Course::of(&plan(PLAN), 1),
         1 => Course::of(&plan(LADDER), 1),
         2 => Course::of(&plan(SEARCH), 1),
+        3 => Course::of(&plan(RATES), 1),
         _ => {
             let ProbeSpec::Packets(spec) = plan(LADDER).specs().remove(1) else { panic!("packets") };
             let halving: Box<dyn Procedure> = Box::new(Halving { spec, rounds: 9 });
@@ -227,7 +263,7 @@ fn course(kind: usize) -> Course {
 proptest! {
     #[test]
     fn any_cut_of_the_trials_replayed_asks_for_the_same_rest(
-        kind in 0usize..4, cut in 0usize..30, carried in 0.0..8e6, gap in 0usize..30
+        kind in 0usize..5, cut in 0usize..30, carried in 0.0..8e6, gap in 0usize..30
     ) {
         let (all, trials) = replayed(course(kind), &[], carried);
         let cut = cut.min(trials.len());
@@ -245,7 +281,7 @@ proptest! {
 
 #[test]
 fn a_search_asks_for_what_its_trials_tell() {
-    let (asked, _) = replayed(course(3), &[], 3e6);
+    let (asked, _) = replayed(course(4), &[], 3e6);
     let rates: Vec<_> = asked.iter().take(4).map(|step| rate(&step.spec)).collect();
     assert_eq!(rates, [4e6, 2e6, 3e6, 3.5e6]);
     assert_eq!(planned(&plan(LADDER), 1), 24);
@@ -272,6 +308,54 @@ fn a_plan_searches_each_configuration_and_proves_its_mtu_before() {
         // A device that forwards a load in the middle takes about as many.
         let (planned, measured) = (planned(&plan, 1) as f64, asked.len() as f64);
         assert!((planned / measured - 1.0).abs() < 0.5, "{method}: {planned} of {measured}");
+    }
+}
+
+#[test]
+fn any_probe_with_a_load_is_searched_in_its_own_unit() {
+    let plan = plan(RATES);
+    let (asked, trials) = replayed(Course::of(&plan, 1), &[], 3e6);
+    assert_eq!(asked[0].spec.to_string(), "goodput UDP IPv4 1 stream mmsg at 10 Mbit/s");
+    for configuration in ["goodput UDP IPv4 1 stream mmsg", "transactions rr TCP 64/64 B IPv4 block 1 connection"] {
+        let loaded = trials.iter().filter_map(Trial::at_load).filter(|it| it.configuration == configuration);
+        let loaded: Vec<_> = loaded.map(|it| it.trial).collect();
+        let result = search::assess(&Goal::throughput(Nanos::from_secs(10)), &loaded).result;
+        assert_eq!(result.irregular, None, "{configuration}: {result:?}");
+        let [lower, upper] = [result.relevant_lower_bound, result.relevant_upper_bound].map(Option::unwrap);
+        // A connection may have a transaction under way at the end.
+        assert!(lower <= 3e6 + 1.0 && upper >= 3e6, "{configuration}: {result:?}");
+    }
+}
+
+/// A sender that reaches four fifths of any load, in packets a second, of a search in shares of the line.
+#[test]
+fn a_sender_that_is_too_slow_is_asked_for_less_in_the_unit_of_the_search() {
+    let toml = SEARCH.replace("10 kpps..10 Mpps", "100 %").replace("mtus = [9000]", "").replace(", 128", "");
+    let mut course = Course::of(&plan(&toml), 1);
+    let mut asked = Vec::new();
+    for _ in 0..4 {
+        let step = course.ask().unwrap();
+        let mut trial = answer(&step, 8e6);
+        trial.doubts.push(model::Doubt::SenderTooSlow { intended: 10e6, achieved: 8e6 });
+        course.took(Some(&trial));
+        asked.push(step.spec.to_string());
+    }
+    assert_eq!(asked, ["100 %", "100 %", "100 %", "80 %"].map(|load| format!("packets IPv4 64 B at {load}")));
+}
+
+#[test]
+fn a_search_is_foreseen_with_the_longest_that_it_may_become() {
+    let plan = plan(&SEARCH.replace("mtus = [9000]", ""));
+    let section = plan.sections().remove(0);
+    let model::plan::Method::Search(search) = &section.method else { panic!("a search") };
+    let Foreseen { expected, longest } = foreseen(search, &section.specs[0]);
+    let seconds = |specs: &[ProbeSpec]| specs.iter().map(|spec| spec.profile().expected_s).sum::<f64>();
+    assert_eq!(2 * 2 * expected.len(), planned(&plan, 1));
+    assert!(seconds(&longest) > seconds(&expected) && longest.len() < 1_000, "{}", longest.len());
+    for carried in [1e3, 1e4, 2e5, 3e6, 9.9e6, 2e7] {
+        let (asked, _) = replayed(Course::of(&plan, 1), &[], carried);
+        let of_one: Vec<_> = asked.into_iter().map(|step| step.spec).collect();
+        assert!(seconds(&of_one) <= 4.0 * seconds(&longest) * 1.05, "{carried}");
     }
 }
 

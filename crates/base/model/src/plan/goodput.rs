@@ -6,13 +6,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Item, LONGEST, NO_RATE, at_most, check_stacks, each_mtu, kernel,
+    Item, LONGEST, Method, NO_RATE, at_most, check_stacks, each_mtu, kernel,
+    searched::{ONE_LOAD, Searched},
     stored::{Extent, mtus},
 };
 use crate::{
     frame_size::PayloadSize,
     probe::{Batch, Direction, GoodputSpec, IpVersion, ProbeSpec, Protocol, ReceiveWay, SendWay, Stack},
-    units::{BitRate, Bytes, Mtu, Nanos},
+    search::{Goal, SearchMethod},
+    units::{BitRate, BitRateRange, Bytes, Mtu, Nanos},
 };
 
 /// The number of each datagram, and some bytes to see that they came whole.
@@ -67,9 +69,16 @@ pub struct GoodputItem {
     /// `mmsg` or `gso` (UDP).
     #[serde(default)]
     pub batch: Batch,
-    /// Payload offered each way, all streams together ("1 Gbit/s", UDP); without it flat out.
+    /// Payload offered each way, all streams together ("1 Gbit/s", UDP); without it flat out. With `search` the lowest and the highest
+    /// load ("10 Mbit/s..1 Gbit/s"), or the highest one alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<BitRate>,
+    pub rate: Option<BitRateRange>,
+    /// `mlr` (RFC 9971) or `binary`: looks for the highest load that meets a goal, from the lowest to the highest one of `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchMethod>,
+    /// Goals of the search; without any, no loss in a trial of `duration`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goal: Vec<Goal>,
 }
 
 fn one_stream() -> NonZeroU16 {
@@ -79,9 +88,12 @@ fn half_second() -> Nanos {
     Nanos::from_millis(500)
 }
 
+/// Goodput is counted by the second.
+const SHORTEST: Nanos = Nanos::from_secs(1);
+
 impl Item for GoodputItem {
     fn check(&self) -> Result<(), String> {
-        if self.duration < Nanos::from_secs(1) {
+        if self.duration < SHORTEST {
             return Err(format!(
                 "duration {} is too short: goodput is counted by the second, use \"1 s\" or more",
                 self.duration
@@ -109,6 +121,10 @@ impl Item for GoodputItem {
     fn extent(&self) -> Extent {
         Extent::of(&[mtus(&self.mtus), self.stacks.len()], &[self.duration, self.warmup])
     }
+
+    fn method(&self) -> Method {
+        self.of_search(|search| search.method(Method::List))
+    }
 }
 
 impl GoodputItem {
@@ -117,6 +133,8 @@ impl GoodputItem {
             ("datagram", self.datagram.is_some()),
             ("batch", self.batch != Batch::Mmsg),
             ("rate", self.rate.is_some()),
+            ("search", self.search.is_some()),
+            ("goal", !self.goal.is_empty()),
         ];
         match udp_only.into_iter().find(|(_, is_set)| *is_set) {
             Some((key, _)) => Err(format!(
@@ -136,9 +154,13 @@ impl GoodputItem {
         if let Some((key, _)) = tcp_only.into_iter().find(|(_, is_set)| *is_set) {
             return Err(format!("{key} is for TCP; take it out, or write protocol = \"tcp\""));
         }
-        if self.rate == Some(BitRate(0)) {
+        if self.rate.is_some_and(|rate| rate.highest == BitRate(0)) {
             return Err(NO_RATE.to_owned());
         }
+        if self.search.is_none() && self.rate.is_some_and(|rate| rate.lowest.is_some()) {
+            return Err(ONE_LOAD.to_owned());
+        }
+        self.of_search(|search| search.check())?;
         if self.batch == Batch::Gso && self.stacks.contains(&Stack::Bypass) {
             return Err("batch = \"gso\" is the kernel's; take it out, or write stacks = [\"kernel\"]".to_owned());
         }
@@ -149,6 +171,19 @@ impl GoodputItem {
             )),
             _ => Ok(()),
         }
+    }
+
+    /// Something of its search.
+    fn of_search<T>(&self, of: impl FnOnce(Searched<'_>) -> T) -> T {
+        of(Searched {
+            method: self.search,
+            goals: &self.goal,
+            duration: self.duration,
+            shortest: SHORTEST,
+            loads: self.rate.map(|rate| (rate.lowest.map(|lowest| lowest.0), rate.highest.0)),
+            words: &|rate| BitRate(rate).to_string(),
+            example: "10 Mbit/s..1 Gbit/s",
+        })
     }
 
     fn spec(&self, stack: Stack, mtu: Option<Mtu>) -> GoodputSpec {
@@ -167,7 +202,48 @@ impl GoodputItem {
             receive: self.receive,
             datagram: self.datagram,
             batch: self.batch,
-            rate: self.rate,
+            rate: self.rate.map(|rate| rate.highest),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Plan;
+
+    fn plan(keys: &str) -> Result<Plan, String> {
+        let toml = format!("name = \"t\"\n[[goodput]]\nprotocol = \"udp\"\nduration = \"5 s\"\n{keys}");
+        Plan::parse(&toml, &[]).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn datagrams_are_searched_by_their_rate() {
+        let read = plan("rate = \"10 Mbit/s..1 Gbit/s\"\nsearch = \"mlr\"\nstreams = 2").unwrap();
+        assert_eq!(Plan::parse(&read.to_toml(), &[]), Ok(read.clone()));
+        let section = read.sections().remove(0);
+        let Method::Search(planned) = &section.method else { panic!("a search") };
+        assert_eq!((planned.min, planned.max), (10_000_000, 1_000_000_000));
+        let highest = section.specs[0].probe();
+        assert_eq!(section.specs[0].to_string(), "goodput UDP IPv4 2 streams mmsg at 1 Gbit/s");
+        let other = highest.with_load(30_000_000, Nanos::from_secs(20)).unwrap();
+        assert_eq!(other.to_string(), "goodput UDP IPv4 2 streams mmsg at 30 Mbit/s 20 s");
+        assert_eq!(other.probe().without_load(), highest.without_load());
+        assert_eq!(highest.without_load().unwrap().to_string(), "goodput UDP IPv4 2 streams mmsg");
+        let tcp = plan("").unwrap().to_toml().replace("udp", "tcp");
+        assert_eq!(Plan::parse(&tcp, &[]).unwrap().specs()[0].probe().without_load(), None);
+    }
+
+    #[test]
+    fn a_search_that_cannot_be_is_refused() {
+        let refused = |keys: &str| plan(keys).unwrap_err();
+        assert!(refused("rate = \"1 Mbit/s..1 Gbit/s\"").contains("write search = \"mlr\" too"));
+        assert!(refused("search = \"mlr\"").contains("like rate = \"10 Mbit/s..1 Gbit/s\""));
+        assert!(refused("search = \"mlr\"\nrate = \"100 bit/s..1 Gbit/s\"").contains("begins at 400 bit/s"));
+        let goal = "[[goodput.goal]]\nname = \"x\"\nfinal_trial_duration = \"500 ms\"\nduration_sum = \"5 s\"\nloss_ratio = 0\nexceed_ratio = 0";
+        assert!(refused(&format!("search = \"mlr\"\nrate = \"1 Gbit/s\"\n{goal}")).contains("last 1 s or more"));
+        assert!(refused(goal).contains("goals are those of a search"));
+        let tcp = "name = \"t\"\n[[goodput]]\nprotocol = \"tcp\"\nduration = \"5 s\"\nsearch = \"binary\"";
+        assert!(Plan::parse(tcp, &[]).unwrap_err().to_string().contains("search is for datagrams"));
     }
 }

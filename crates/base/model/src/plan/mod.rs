@@ -5,6 +5,7 @@ mod latency;
 mod limit;
 mod packets;
 mod path;
+mod searched;
 mod set;
 mod stored;
 mod transactions;

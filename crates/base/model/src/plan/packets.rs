@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{
     Item, LONGEST, Method, Plan,
+    searched::Searched,
     stored::{Extent, mtus},
 };
 use crate::{
@@ -15,7 +16,7 @@ use crate::{
     frame_size::{FrameSize, MIN_FRAME},
     plausible::{self, Checked},
     probe::{Direction, Engine, IpVersion, PacketsSpec, ProbeSpec},
-    search::{Goal, PlannedSearch, SearchMethod, check_goals, least_load},
+    search::{Goal, SearchMethod},
     stream::{LARGEST_FRAME, Load, MOST_STREAMS, Rate, Sizes, Stream, WordsError, words::as_words},
     units::{BitRate, Mtu, Nanos, PacketRate, Percent},
 };
@@ -43,7 +44,8 @@ pub struct PacketsItem {
     /// them, in round steps; "1 Mpps..10 Mpps step 500 kpps"); without it flat out.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rate: Option<Ladder>,
-    /// `mlr` (RFC 9971) or `binary`: instead of each load of a ladder, those that lead to the highest one that meets a goal.
+    /// `mlr` (RFC 9971) or `binary`: instead of each load of a ladder, those that lead to the highest one that meets a goal. `rate` then has
+    /// the lowest and the highest load, in any of its units, or the highest one alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchMethod>,
     /// Goals of the search; without any, no loss in a trial of `duration`.
@@ -82,7 +84,7 @@ const ROUND: [u32; 4] = [10, 20, 25, 50];
 
 impl Item for PacketsItem {
     fn check(&self) -> Result<(), String> {
-        self.check_search()?;
+        self.of_search(|search| search.check())?;
         let said = [!self.frame_sizes.is_empty(), self.sizes.is_some(), !self.stream.is_empty()];
         if said.into_iter().filter(|said| *said).count() != 1 {
             return Err("write exactly one of frame_sizes (like [64, 1518], a trial each), sizes (like \"imix\") and \
@@ -114,60 +116,30 @@ impl Item for PacketsItem {
 
     fn check_stored(&self) -> Checked {
         // A search goes by the arithmetic of its goals: impossible ones lead nowhere.
-        self.check_search().or_else(|why| plausible::refuse("search", why))
+        self.of_search(|search| search.check()).or_else(|why| plausible::refuse("search", why))
     }
 
     fn method(&self) -> Method {
-        self.planned_search().map_or(Method::Ladder, Method::Search)
+        self.of_search(|search| search.method(Method::Ladder))
     }
 }
 
 impl PacketsItem {
-    fn check_search(&self) -> Result<(), String> {
-        let Some(method) = self.search else {
-            let why = "goals are those of a search; write search = \"mlr\" too, or leave them out";
-            return if self.goal.is_empty() { Ok(()) } else { Err(why.to_owned()) };
-        };
-        let Some((min, _)) = self.range() else {
-            return Err(
-                "a search takes its lowest and its highest load in packets a second, like rate = \"100 kpps..10 Mpps\""
-                    .to_owned(),
-            );
-        };
-        let goals = self.goals();
-        check_goals(&goals).map_err(|error| error.to_string())?;
-        if method == SearchMethod::Binary && goals.len() > 1 {
-            return Err("halving has one goal; write search = \"mlr\" for several".to_owned());
-        }
-        if goals.iter().any(|goal| goal.initial_trial_duration.unwrap_or(goal.final_trial_duration) < SHORTEST) {
-            return Err(format!("trials of a search last {SHORTEST} or more"));
-        }
-        let least = least_load(&goals);
-        if min < least {
-            return Err(format!(
-                "a search for goals of this width begins at {least} pps or more; raise the lowest load of rate"
-            ));
-        }
-        Ok(())
-    }
-
-    /// Lowest and highest load of a search.
-    fn range(&self) -> Option<(u64, u64)> {
-        let loads = self.rate.as_ref()?.loads();
-        match (loads.first()?.rate, loads.last()?.rate) {
-            (Rate::Packets(min), Rate::Packets(max)) if min < max => Some((min.0, max.0)),
-            _ => None,
-        }
-    }
-
-    /// Goals of a search: those of the plan, or the throughput of RFC 2544, which short trials approach.
-    fn goals(&self) -> Vec<Goal> {
-        if self.goal.is_empty() { vec![Goal::throughput(self.duration)] } else { self.goal.clone() }
-    }
-
-    fn planned_search(&self) -> Option<PlannedSearch> {
-        let (method, (min, max)) = (self.search?, self.range()?);
-        Some(PlannedSearch { method, goals: self.goals(), min, max })
+    /// Something of its search.
+    fn of_search<T>(&self, of: impl FnOnce(Searched<'_>) -> T) -> T {
+        let loads = self.rate.as_ref().map(Ladder::loads).unwrap_or_default();
+        let (lowest, highest) = (loads.first().map(|load| load.rate), loads.last().map(|load| load.rate));
+        let amounts = || Some((lowest?.amount()?, highest?.amount()?));
+        let range = amounts().map(|(lowest, highest)| (Some(lowest).filter(|_| loads.len() > 1), highest));
+        of(Searched {
+            method: self.search,
+            goals: &self.goal,
+            duration: self.duration,
+            shortest: SHORTEST,
+            loads: range,
+            words: &|amount| highest.unwrap_or_default().with_amount(amount).to_string(),
+            example: "100 kpps..10 Mpps",
+        })
     }
 
     fn check_sizes(&self) -> Result<(), String> {
@@ -457,9 +429,14 @@ mod tests {
             "name = \"x\"\nfinal_trial_duration = \"1 s\"\nduration_sum = \"21 s\"\nloss_ratio = 0\nexceed_ratio = 0.5";
         assert!(specs(&format!("{range}\n[[packets.goal]]\n{goal}")).is_ok());
         let refused = |keys: &str| specs(keys).unwrap_err();
-        assert!(refused(&range.replace("100 kpps..", "")).contains("lowest and its highest load"));
-        assert!(refused(&range.replace("100 kpps..10 Mpps", "1 %..10 %")).contains("in packets a second"));
+        for loads in ["10 Mpps", "1 %..10 %", "100 %", "1 Gbit/s L1..2 Gbit/s L1", "100 Mbit/s L2"] {
+            assert!(specs(&range.replace("100 kpps..10 Mpps", loads)).is_ok(), "{loads}");
+        }
+        assert!(refused(&range.replace("rate", "#")).contains("lowest and its highest load"));
+        assert!(refused(&range.replace("100 kpps..10 Mpps", "flat out")).contains("or the highest one alone"));
+        assert!(refused(&range.replace("100 kpps..10 Mpps", "300 pps")).contains("or the highest one alone"));
         assert!(refused(&range.replace("100 kpps", "399 pps")).contains("begins at 400 pps or more"));
+        assert!(refused(&range.replace("100 kpps..10 Mpps", "0.03 %..1 %")).contains("begins at 0.04 % or more"));
         assert!(refused(&range.replace("mlr", "linear")).contains("expected `mlr` or `binary`"));
         let several =
             format!("{range}\n[[packets.goal]]\n{goal}\n[[packets.goal]]\n{}", goal.replace("\"x\"", "\"y\""));
@@ -467,6 +444,25 @@ mod tests {
         assert!(refused(&several.replace("mlr", "binary")).contains("halving has one goal"));
         assert!(refused(&several.replace("search", "#")).contains("goals are those of a search"));
         assert!(refused(&several.replace("\"1 s\"", "\"10 ms\"")).contains("last 100 ms or more"));
+    }
+
+    #[test]
+    fn a_search_keeps_the_unit_of_its_loads() {
+        let planned = |rate: &str| {
+            let toml = format!(
+                "name = \"t\"\n[[packets]]\nduration = \"1 s\"\nframe_sizes = [64]\nsearch = \"mlr\"\nrate = \"{rate}\""
+            );
+            let section = crate::Plan::parse(&toml, &[]).unwrap().sections().remove(0);
+            let Method::Search(planned) = section.method else { panic!("a search") };
+            let at = |load| section.specs[0].probe().with_load(load, Nanos::from_secs(1)).unwrap().to_string();
+            (planned.min, planned.max, at(planned.max / 4))
+        };
+        let named = |load: &str| format!("packets IPv4 64 B at {load}");
+        assert_eq!(planned("100 %"), (1_000, 1_000_000, named("25 %")));
+        assert_eq!(planned("0.1 %..50 % burst 32"), (1_000, 500_000, named("12.5 % burst 32")));
+        assert_eq!(planned("2 Gbit/s L1"), (2_000_000, 2_000_000_000, named("500 Mbit/s L1")));
+        assert_eq!(planned("1 Mbit/s L2..2 Gbit/s L2"), (1_000_000, 2_000_000_000, named("500 Mbit/s L2")));
+        assert_eq!(planned("4 kpps"), (400, 4_000, named("1 kpps")));
     }
 
     #[test]

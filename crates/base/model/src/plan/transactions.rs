@@ -3,12 +3,17 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Item, stored::Extent};
+use super::{
+    Item, Method,
+    searched::{ONE_LOAD, Searched},
+    stored::Extent,
+};
 use crate::{
     choice::choice,
     frame_size::PayloadSize,
     probe::{Exchange, HttpPath, HttpServer, IpVersion, ProbeSpec, Protocol, TransactionsSpec, WaitMode},
-    units::{Bytes, Nanos, TransactionRate},
+    search::{Goal, SearchMethod},
+    units::{Bytes, Nanos, TransactionRate, TransactionRateRange},
 };
 
 /// Requests and their responses, for each number of connections.
@@ -45,9 +50,15 @@ pub struct TransactionsItem {
     #[serde(default = "one_connection")]
     pub connections: Vec<u16>,
     /// Transactions per second by a schedule ("10 ktps"), over all connections together; without it the next request leaves when
-    /// the response is there.
+    /// the response is there. With `search` the lowest and the highest load ("100 tps..10 ktps"), or the highest one alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub rate: Option<TransactionRate>,
+    pub rate: Option<TransactionRateRange>,
+    /// `mlr` (RFC 9971) or `binary`: looks for the highest load that meets a goal, from the lowest to the highest one of `rate`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<SearchMethod>,
+    /// Goals of the search; without any, no failed transaction in a trial of `duration`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub goal: Vec<Goal>,
     /// Time that counts.
     pub duration: Nanos,
     /// Time before it that does not count.
@@ -89,6 +100,9 @@ fn five_seconds() -> Nanos {
 /// Bytes of a request or response that a plan does not name.
 const ORDINARY_SIZE: PayloadSize = PayloadSize(64);
 
+/// Transactions are counted by the second.
+const SHORTEST: Nanos = Nanos::from_secs(1);
+
 impl Item for TransactionsItem {
     fn check(&self) -> Result<(), String> {
         if self.connections.is_empty() || self.connections.contains(&0) {
@@ -96,7 +110,7 @@ impl Item for TransactionsItem {
                 "connections names at least one number, each at least 1, like connections = [1, 100]".to_owned()
             );
         }
-        if self.duration < Nanos::from_secs(1) {
+        if self.duration < SHORTEST {
             return Err(format!("duration {} is less than 1 s", self.duration));
         }
         if self.kind != TransactionKind::Rr && self.protocol == Protocol::Udp {
@@ -106,6 +120,10 @@ impl Item for TransactionsItem {
             TransactionKind::Http => self.check_http()?,
             TransactionKind::Rr | TransactionKind::Crr => self.check_messages()?,
         }
+        if self.search.is_none() && self.rate.is_some_and(|rate| rate.lowest.is_some()) {
+            return Err(ONE_LOAD.to_owned());
+        }
+        self.of_search(|search| search.check())?;
         self.each().try_for_each(|spec| spec.check())
     }
 
@@ -116,9 +134,26 @@ impl Item for TransactionsItem {
     fn extent(&self) -> Extent {
         Extent::of(&[self.connections.len()], &[self.duration, self.warmup, self.timeout])
     }
+
+    fn method(&self) -> Method {
+        self.of_search(|search| search.method(Method::List))
+    }
 }
 
 impl TransactionsItem {
+    /// Something of its search.
+    fn of_search<T>(&self, of: impl FnOnce(Searched<'_>) -> T) -> T {
+        of(Searched {
+            method: self.search,
+            goals: &self.goal,
+            duration: self.duration,
+            shortest: SHORTEST,
+            loads: self.rate.map(|rate| (rate.lowest.map(|lowest| lowest.0), rate.highest.0)),
+            words: &|rate| TransactionRate(rate).to_string(),
+            example: "100 tps..10 ktps",
+        })
+    }
+
     /// A spec for each number of connections.
     fn each(&self) -> impl Iterator<Item = TransactionsSpec> {
         self.connections.iter().map(|connections| TransactionsSpec {
@@ -129,7 +164,7 @@ impl TransactionsItem {
             duration: self.duration,
             warmup: self.warmup,
             timeout: self.timeout,
-            rate: self.rate,
+            rate: self.rate.map(|rate| rate.highest),
         })
     }
 
@@ -177,4 +212,30 @@ impl TransactionsItem {
 
 fn ordinary_path() -> HttpPath {
     HttpPath { path: "/index.html".to_owned(), size: Bytes(1024) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Plan;
+
+    #[test]
+    fn transactions_are_searched_by_their_rate() {
+        let plan = |keys: &str| {
+            let toml = format!("name = \"t\"\n[[transactions]]\nkind = \"rr\"\nduration = \"5 s\"\n{keys}");
+            Plan::parse(&toml, &[]).map_err(|error| error.to_string())
+        };
+        let read = plan("rate = \"20 ktps\"\nsearch = \"binary\"\nconnections = [1, 8]").unwrap();
+        assert_eq!(Plan::parse(&read.to_toml(), &[]), Ok(read.clone()));
+        let section = read.sections().remove(0);
+        let Method::Search(planned) = &section.method else { panic!("a search") };
+        // A thousandth of the highest one has no room for the width.
+        assert_eq!((planned.min, planned.max, section.specs.len()), (400, 20_000, 2));
+        let highest = section.specs[0].probe();
+        let other = highest.with_load(3_000, Nanos::from_secs(1)).unwrap();
+        assert_eq!(other.to_string(), "transactions rr TCP 64/64 B IPv4 block 1 connection at 3 ktps");
+        assert_eq!(other.probe().without_load(), highest.without_load());
+        assert!(plan("rate = \"1 ktps..20 ktps\"").unwrap_err().contains("write search = \"mlr\" too"));
+        assert!(plan("search = \"mlr\"").unwrap_err().contains("like rate = \"100 tps..10 ktps\""));
+    }
 }

@@ -228,6 +228,16 @@ impl Probe for GoodputSpec {
         Some(Amount::Duration(self.warmup))
     }
 
+    /// Payload in bit/s, each way; the path sets the pace of TCP.
+    fn with_load(&self, load: u64, duration: Nanos) -> Option<ProbeSpec> {
+        let loaded = || Self { rate: Some(BitRate(load)), duration, ..self.clone() }.into();
+        (self.protocol == Protocol::Udp).then(loaded)
+    }
+
+    fn without_load(&self) -> Option<ProbeSpec> {
+        (self.protocol == Protocol::Udp).then(|| Self { rate: None, duration: ORDINARY, ..self.clone() }.into())
+    }
+
     fn conditions(&self) -> Conditions {
         Conditions {
             protocol: Some(self.protocol),

@@ -170,11 +170,15 @@ impl Probe for PacketsSpec {
         None
     }
 
-    /// The load is in packets a second.
+    /// The load is in the unit that it has now (see [`Rate::amount`]).
     fn with_load(&self, load: u64, duration: Nanos) -> Option<ProbeSpec> {
-        let load = |stream: &Stream| Load { rate: Rate::Packets(PacketRate(load)), ..stream.load };
+        let load = |stream: &Stream| Load { rate: stream.load.rate.with_amount(load), ..stream.load };
         let streams = self.streams.iter().map(|stream| Stream { load: load(stream), ..stream.clone() });
         Some(Self { streams: streams.collect(), duration, ..self.clone() }.into())
+    }
+
+    fn without_load(&self) -> Option<ProbeSpec> {
+        Some(Self { duration: Nanos::default(), ..self.at_any_load() }.into())
     }
 
     fn conditions(&self) -> Conditions {

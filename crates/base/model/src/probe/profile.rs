@@ -53,6 +53,11 @@ pub trait Probe: Any + fmt::Display {
     fn with_load(&self, _load: u64, _duration: Nanos) -> Option<ProbeSpec> {
         None
     }
+
+    /// Part that trials at other loads and of other durations share; `None` where it has no load of its own.
+    fn without_load(&self) -> Option<ProbeSpec> {
+        None
+    }
 }
 
 /// Dependencies of the conduct of a trial.

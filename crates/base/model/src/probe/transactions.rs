@@ -302,6 +302,15 @@ impl Probe for TransactionsSpec {
         Some(Amount::Duration(self.warmup))
     }
 
+    /// Transactions a second by a schedule.
+    fn with_load(&self, load: u64, duration: Nanos) -> Option<ProbeSpec> {
+        Some(Self { rate: Some(TransactionRate(load)), duration, ..self.clone() }.into())
+    }
+
+    fn without_load(&self) -> Option<ProbeSpec> {
+        Some(Self { rate: None, duration: Nanos::default(), ..self.clone() }.into())
+    }
+
     fn conditions(&self) -> Conditions {
         Conditions {
             protocol: Some(self.exchange.protocol()),

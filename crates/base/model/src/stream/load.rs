@@ -62,7 +62,30 @@ pub enum Pacing {
 #[error("a share of the line takes a line with a rate, and this interface has none: write pps or bit/s instead")]
 pub struct NoLineRate;
 
+/// Units of a share of the line that a search counts in, in a percent.
+const PER_PERCENT: f64 = 10_000.0;
+
 impl Rate {
+    /// Whole units of its kind: packets or bits a second, or millionths of the line; `None` for a rate that names no amount.
+    pub fn amount(self) -> Option<u64> {
+        match self {
+            Self::FlatOut | Self::Captured => None,
+            Self::Packets(rate) => Some(rate.0),
+            Self::L1(rate) | Self::L2(rate) => Some(rate.0),
+            Self::Line(share) => Some((share.0 * PER_PERCENT).round() as u64),
+        }
+    }
+
+    /// So many units of the same kind; packets a second where it names no amount.
+    pub fn with_amount(self, amount: u64) -> Self {
+        match self {
+            Self::FlatOut | Self::Captured | Self::Packets(_) => Self::Packets(PacketRate(amount)),
+            Self::L1(_) => Self::L1(BitRate(amount)),
+            Self::L2(_) => Self::L2(BitRate(amount)),
+            Self::Line(_) => Self::Line(Percent(amount as f64 / PER_PERCENT)),
+        }
+    }
+
     /// Frames a second for frames of this mean size (bytes, with FCS); `None` is flat out, or what the capture says. The line's rate is needed for a share
     /// of it.
     pub fn per_second(self, mean_size: f64, line: Option<BitRate>) -> Result<Option<f64>, NoLineRate> {
@@ -181,6 +204,17 @@ mod tests {
         assert!(error("flat out poisson").contains("no time between frames"));
         assert!(error("1 Mpps burst 0").contains("1 or more"));
         assert!(error("fast").contains("\"flat out\", \"1 Mpps\""));
+    }
+
+    #[test]
+    fn an_amount_is_in_whole_units_of_the_kind() {
+        for (text, amount) in
+            [("1 kpps", 1000), ("2 Gbit/s L1", 2_000_000_000), ("3 kbit/s L2", 3000), ("12.5 %", 125_000)]
+        {
+            let rate: Rate = text.parse().unwrap();
+            assert_eq!((rate.amount(), rate.with_amount(amount)), (Some(amount), rate), "{text}");
+        }
+        assert_eq!((Rate::FlatOut.amount(), Rate::FlatOut.with_amount(7)), (None, Rate::Packets(PacketRate(7))));
     }
 
     #[test]

@@ -15,7 +15,8 @@ use crate::{
         Checked, FLOWS, SECONDS, Within, arrived, at_most, bytes, count, counts, each, entries, no_more_than, optional,
         optional_packet, packet, rate, seconds, text, whole_seconds, within_trial,
     },
-    probe::{Conditions, GoodputSpec},
+    probe::{Conditions, GoodputSpec, Probe},
+    search::{LoadedTrial, TrialResult},
     units::{Bytes, Mtu},
 };
 
@@ -283,6 +284,13 @@ impl Measures for GoodputSpec {
             mtu: Some(result.mtu),
             ..Conditions::default()
         }
+    }
+
+    /// The load is that of one way; datagrams of the warm-up count in the loss.
+    fn at_load(&self, result: &GoodputResult) -> Option<LoadedTrial> {
+        let (load, duration_s) = (self.rate?.0 as f64, self.duration.as_secs_f64());
+        let trial = TrialResult { load, duration_s, effective_s: duration_s, loss_ratio: result.loss()? };
+        Some(LoadedTrial { configuration: self.without_load()?.to_string(), trial })
     }
 
     fn check(&self, result: &GoodputResult, seconds: f64) -> Checked {

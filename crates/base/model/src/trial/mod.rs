@@ -216,7 +216,12 @@ impl Trial {
     pub fn at_load(&self) -> Option<LoadedTrial> {
         let is_short = |doubt: &Doubt| matches!(doubt, Doubt::SenderTooSlow { .. } | Doubt::SenderPaused { .. });
         let is_reached = !self.doubts.iter().any(is_short);
-        (self.is_whole() && is_reached).then(|| self.measured.parts().at_load()).flatten()
+        self.asked_load().filter(|_| is_reached)
+    }
+
+    /// The same, also where the sender did not reach the load.
+    pub fn asked_load(&self) -> Option<LoadedTrial> {
+        self.is_whole().then(|| self.measured.parts().at_load()).flatten()
     }
 
     /// Counters and CPUs of this end or the device under test; `None` for an end that took no part.

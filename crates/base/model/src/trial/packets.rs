@@ -15,7 +15,7 @@ use crate::{
         Checked, ENTRIES, STREAMS, Within, arrived, count, counts, each, entries, no_more_bytes, optional_packet,
         packet, rate, seconds, text, within_trial,
     },
-    probe::{Engine, PacketsSpec, ProbeSpec},
+    probe::{Engine, PacketsSpec, Probe},
     search::{LoadedTrial, TrialResult},
     stream::Stream,
     units::Mtu,
@@ -179,7 +179,7 @@ impl Measures for PacketsSpec {
         let load = one_way.map(|stream| stream.sent.intended_pps).sum::<Option<f64>>()?;
         let duration_s = self.duration.as_secs_f64();
         let trial = TrialResult { load, duration_s, effective_s: duration_s, loss_ratio: result.loss()? };
-        Some(LoadedTrial { configuration: ProbeSpec::from(self.at_any_load()).to_string(), trial })
+        Some(LoadedTrial { configuration: self.without_load()?.to_string(), trial })
     }
 }
 

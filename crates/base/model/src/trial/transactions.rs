@@ -14,7 +14,8 @@ use crate::{
         Checked, HISTOGRAM, SECONDS, Within, at_most, count, each, entries, no_more_than, rate, seconds, text,
         within_trial,
     },
-    probe::TransactionsSpec,
+    probe::{Probe, TransactionsSpec},
+    search::{LoadedTrial, TrialResult},
 };
 
 /// Figures of transactions.
@@ -82,6 +83,14 @@ impl TransactionsResult {
     pub fn failures(&self) -> u64 {
         self.failed.iter().map(|failed| failed.count).total()
     }
+
+    /// Share of the scheduled transactions that failed, or that had not begun by the end of the counted time. At that moment each of so
+    /// many connections may have one under way, which is neither. `None` where none was scheduled.
+    fn unserved(&self, connections: u64) -> Option<f64> {
+        let (scheduled, failed) = (self.response_ns.n, self.failures());
+        let waiting = scheduled.saturating_sub(self.completed).saturating_sub(failed).saturating_sub(connections);
+        (scheduled > 0).then(|| failed.saturating_add(waiting).min(scheduled) as f64 / scheduled as f64)
+    }
 }
 
 impl Measures for TransactionsSpec {
@@ -126,6 +135,13 @@ impl Measures for TransactionsSpec {
         result.pacing.as_ref().map_or(Ok(()), |pacing| pacing_fits(pacing, lasted)).within("pacing")
     }
 
+    fn at_load(&self, result: &TransactionsResult) -> Option<LoadedTrial> {
+        let (load, duration_s) = (self.rate?.0 as f64, self.duration.as_secs_f64());
+        let loss_ratio = result.unserved(u64::from(self.connections))?;
+        let trial = TrialResult { load, duration_s, effective_s: duration_s, loss_ratio };
+        Some(LoadedTrial { configuration: self.without_load()?.to_string(), trial })
+    }
+
     fn sample<'r>(&self, result: &'r TransactionsResult) -> Option<Sample<'r>> {
         Some(Sample { name: "response_ns", summary: &result.response_ns, histogram: &result.histogram })
     }
@@ -150,4 +166,33 @@ pub(super) fn check(result: &TransactionsResult) -> Checked {
     result.pacing.as_ref().map_or(Ok(()), pacing).within("pacing")?;
     text("server", &result.server)?;
     entries("histogram", result.histogram.len(), HISTOGRAM)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{FailureKind, Plan, fixture, trial::Measured};
+
+    #[test]
+    fn a_transaction_that_failed_or_waited_is_lost_at_its_load() {
+        let toml =
+            "name = \"t\"\n[[transactions]]\nkind = \"rr\"\nduration = \"2 s\"\nrate = \"1 ktps\"\nconnections = [10]";
+        let plan = Plan::parse(toml, &[]).unwrap();
+        let spec: TransactionsSpec = plan.specs()[0].of().cloned().unwrap();
+        let lost = |completed, failed| {
+            let mut result = TransactionsResult { completed, ..TransactionsResult::default() };
+            result.response_ns.n = 2000;
+            if failed > 0 {
+                result.failed = vec![Failed { kind: FailureKind::Timeout, count: failed }];
+            }
+            let measured = Measured::Transactions { spec: spec.clone(), result: Box::new(result) };
+            let loaded = fixture::trial(measured).at_load().unwrap();
+            assert_eq!(loaded.configuration, "transactions rr TCP 64/64 B IPv4 block 10 connections");
+            assert_eq!((loaded.trial.load, loaded.trial.duration_s), (1000.0, 2.0));
+            loaded.trial.loss_ratio
+        };
+        assert_eq!([lost(2000, 0), lost(1990, 0), lost(2001, 0)], [0.0; 3], "ten were under way");
+        assert_eq!([lost(1790, 0), lost(1890, 100), lost(1980, 20)], [0.1, 0.05, 0.01]);
+        assert_eq!(lost(0, 5000), 1.0);
+    }
 }

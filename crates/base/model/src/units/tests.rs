@@ -32,6 +32,17 @@ fn what_is_shown_is_read_back_as_the_same() {
 }
 
 #[test]
+fn a_range_has_both_ends_or_the_highest_alone() {
+    for (text, lowest) in [("1 Gbit/s", None), ("10 Mbit/s..1 Gbit/s", Some(BitRate(10_000_000)))] {
+        let range: BitRateRange = text.parse().unwrap();
+        assert_eq!((range.lowest, range.highest, range.to_string().as_str()), (lowest, BitRate(1_000_000_000), text));
+    }
+    assert_eq!("100 tps..1.5 ktps".parse::<TransactionRateRange>().map(|it| it.highest), Ok(TransactionRate(1500)));
+    let error = "10..1 Gbit/s".parse::<BitRateRange>().unwrap_err().to_string();
+    assert!(error.starts_with("\"10\" has no unit"), "{error}");
+}
+
+#[test]
 fn printed_values_keep_their_digits_and_know_their_kind() {
     let read = |text: &str| text.parse::<Printed>().unwrap();
     assert_eq!((read("1.174333 us").amount(), read("1.174333 us").dimension()), (1174.333, Dimension::Time));
