@@ -8,6 +8,7 @@ use crate::{
     limited::{Culprit, LimitedBy, LossAt, Place},
     probe::ProbeSpec,
     reference::ReferenceComparison,
+    search::AssessedSearch,
     verdict::{LimitOutcome, Undecided, Verdict},
 };
 
@@ -24,6 +25,8 @@ pub struct Assessment {
     pub comparisons: Option<Vec<ReferenceComparison>>,
     /// Round trips while TCP fills the path, against those of the idle path.
     pub bufferbloat: Vec<Bufferbloat>,
+    /// The searches of the plan that were begun, in its order.
+    pub searches: Vec<AssessedSearch>,
     /// Health of the cards; `None` where the plan does not ask for it.
     pub card: Option<CardHealth>,
     /// One for each trial of the run, in the same order.

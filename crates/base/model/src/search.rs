@@ -15,7 +15,7 @@ pub use planned::{PlannedSearch, SearchMethod, least_load};
 pub use ratio::{Ratio, RatioError};
 pub use recorded::{TrialsError, parse_trials};
 
-use crate::choice::choice;
+use crate::{choice::choice, probe::ProbeSpec};
 
 /// A trial, as far as a search assesses it (RFC 9971: Trial Result).
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -94,6 +94,43 @@ pub struct GoalResult {
     pub conditional_throughput: Option<f64>,
     /// Difference of the bounds as a share of the upper one; null unless there are both.
     pub width: Option<f64>,
+}
+
+/// A search of a plan: one configuration in one repeat, with its course and what it found.
+#[derive(Clone, Debug, PartialEq)]
+pub struct AssessedSearch {
+    /// The section of the plan, like `packets.1`.
+    pub procedure: String,
+    /// The probe without load and duration.
+    pub spec: ProbeSpec,
+    /// Names of the sending and the receiving end, where senders took turns.
+    pub way: Option<(String, String)>,
+    /// In which repeat of the plan, from 1.
+    pub repeat: u32,
+    /// The way of searching.
+    pub method: SearchMethod,
+    /// Its trials in the order in which they were asked for.
+    pub trials: Vec<SearchedTrial>,
+    /// Each goal with its result.
+    pub goals: Vec<AssessedGoal>,
+}
+
+/// A trial of a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SearchedTrial {
+    /// Number within the run.
+    pub number: u32,
+    /// Load and loss.
+    pub trial: TrialResult,
+    /// Whether its sender reached the load; otherwise it says nothing, and no goal counts it.
+    pub is_valid: bool,
+}
+
+impl SearchedTrial {
+    /// Whether it lost more than a goal allows; `None` where no goal counts it.
+    pub fn exceeds(&self, goal: &Goal) -> Option<bool> {
+        self.is_valid.then_some(self.trial.loss_ratio > goal.loss_ratio.0)
+    }
 }
 
 /// A goal, what the trials at each load say of it, and its result.

@@ -26,6 +26,7 @@ pub fn summary(material: &Material<'_>, lang: Lang, histograms: Option<Bars>) ->
     lines.extend(histograms.into_iter().flat_map(|bars| histogram_lines(material, bars, t)));
     lines.push(String::new());
     lines.extend(probes::ALL.iter().flat_map(|probe| probe.stack_headlines(material, t)));
+    lines.extend(content::search_lines(assessment, t));
     lines.extend(content::bufferbloat_lines(assessment, t));
     lines.extend(content::card_lines(assessment, t));
     lines.extend(outcome_lines(run, &assessment.outcomes, t));

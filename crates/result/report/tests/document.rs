@@ -32,6 +32,7 @@ fn every_document_fits_the_schema() {
         document(&limited, &outcomes),
         document(&fixture::interrupted_run(), &[]),
         document(&fixture::wide_run(), &[]),
+        document(&fixture::searching_run(), &[]),
     ] {
         let errors: Vec<String> = validator.iter_errors(&as_json(&document)).map(|e| e.to_string()).collect();
         assert!(errors.is_empty(), "{errors:?}");
@@ -73,6 +74,26 @@ fn names_are_those_that_other_programs_rely_on() {
     let doubt = &json["trials"][2]["doubts"][0];
     assert_eq!(doubt["kind"], "steal");
     assert!(doubt["advice"].as_str().is_some_and(|advice| advice.contains("1.5 %")));
+}
+
+#[test]
+fn a_search_has_its_trials_and_the_bounds_of_each_goal() {
+    let json = as_json(&document(&fixture::searching_run(), &[]));
+    let search = &json["searches"][1];
+    assert_eq!(
+        (&search["section"], &search["repeat"], &search["method"]),
+        (&"packets.1".into(), &2.into(), &"mlr".into())
+    );
+    assert_eq!((&search["configuration"], &search["unit"]), (&"packets IPv4 64 B".into(), &"pps".into()));
+    assert_eq!(
+        json["searches"][0]["trials"][0],
+        serde_json::json!({
+            "number": 1, "load": 10e6, "duration_s": 1.0, "loss_ratio": null
+        })
+    );
+    let result = &search["goals"][0]["result"];
+    assert!(result["irregular"].is_null() && result["conditional_throughput"].is_f64(), "{result}");
+    assert!(as_json(&document(&fixture::run(), &[])).get("searches").is_none());
 }
 
 #[test]

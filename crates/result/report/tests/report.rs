@@ -19,8 +19,14 @@ use unicode_width::UnicodeWidthStr;
 use wireproof_report::{self as report, Bars, Lang, Material, RawFile};
 
 fn runs() -> Vec<(Run, Vec<LimitOutcome>)> {
-    let without_limits = [fixture::run(), fixture::interrupted_run(), fixture::wide_run(), fixture::answering_run()]
-        .map(|run| (run, vec![]));
+    let without_limits = [
+        fixture::run(),
+        fixture::interrupted_run(),
+        fixture::wide_run(),
+        fixture::answering_run(),
+        fixture::searching_run(),
+    ]
+    .map(|run| (run, vec![]));
     without_limits.into_iter().chain([fixture::run_with_limits()]).collect()
 }
 
@@ -150,6 +156,33 @@ fn the_first_page_and_the_terminal_answer_what_the_plan_asks() {
         !page(&without, &[], Lang::En).contains("bufferbloat")
             && !summary(&without, &[], Lang::En).contains("virtual port")
     );
+}
+
+#[test]
+fn a_search_has_its_bounds_and_its_course_in_every_form() {
+    let run = fixture::searching_run();
+    let assessment = fixture::assessed(&run, &[]);
+    let (material, first) = (Material::of(&run, &assessment), &assessment.searches[0]);
+    let bounds = first.goals[1].result;
+    assert!(bounds.irregular.is_none() && bounds.relevant_upper_bound.is_some_and(|load| load > 3e6), "{bounds:?}");
+    let [lower, upper] = [bounds.relevant_lower_bound, bounds.relevant_upper_bound]
+        .map(|load| format!("{:.4} Mpps", load.unwrap_or_default() / 1e6));
+    for (lang, words) in [
+        (Lang::En, ["Searches for the highest load", "Course of the search: ", "sender did not reach the load"]),
+        (Lang::Ja, ["最大負荷の探索", "探索の経過: ", "送信側が負荷に達しなかったため除外"]),
+    ] {
+        let forms = [shown(&material, lang), report::markdown(&material, lang), report::typst(&material, lang).source];
+        for form in forms {
+            for said in words.into_iter().chain([lower.as_str(), upper.as_str(), "PDR"]) {
+                assert!(form.contains(said), "{said} is not there");
+            }
+        }
+        let told = report::summary(&material, lang, None);
+        assert!(told.contains(&lower) && told.contains(&upper) && told.contains("NDR"), "{told}");
+    }
+    let html = page(&run, &[], Lang::En);
+    assert!(html.contains("1: 10.000 Mpps –, 2: "), "the first trial is not counted");
+    assert!(!page(&fixture::wide_run(), &[], Lang::En).contains("Searches for the highest load"));
 }
 
 #[test]

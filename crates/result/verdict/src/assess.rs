@@ -9,6 +9,7 @@ use model::{
 
 use crate::{
     Chosen, beside_references, bufferbloat::bufferbloat, card_health::card_health, judge, overall, page_one, probes,
+    searches::searches,
 };
 
 /// Draws all conclusions from a run. `references` are those that limits may name, `chosen` those that the run is compared with.
@@ -22,6 +23,7 @@ pub fn assess(run: &Run, references: &[Reference], chosen: &Chosen) -> Assessmen
         outcomes,
         comparisons: (*chosen != Chosen::None).then(|| beside_references(run, references, chosen)),
         bufferbloat: bufferbloat(run),
+        searches: searches(run),
         card: (run.plan.purpose == Some(Purpose::Card)).then(|| card_health(run, &trials)),
         self_tests: run.self_tests.iter().map(|trial| probes::assess(run, trial)).collect(),
         limited,

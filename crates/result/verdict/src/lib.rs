@@ -12,6 +12,7 @@ mod link;
 mod page_one;
 mod probes;
 mod references;
+mod searches;
 mod synchronous;
 
 pub use assess::assess;

@@ -15,6 +15,7 @@ mod method;
 mod opening;
 mod raw;
 mod references;
+mod searches;
 mod topology;
 
 pub(crate) use bufferbloat::lines as bufferbloat_lines;
@@ -22,6 +23,7 @@ pub(crate) use card_health::lines as card_lines;
 pub(crate) use comparison::comparison;
 pub use identity::issued_before;
 pub use method::PLAN_FILE;
+pub(crate) use searches::lines as search_lines;
 
 use self::items::Items;
 use crate::{
@@ -71,7 +73,8 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
 }
 
 fn results(material: &Material<'_>, t: &Texts) -> Block {
-    let mut blocks: Vec<Block> = probes::ALL.iter().filter_map(|probe| probe.results(material, t)).collect();
+    let mut blocks: Vec<Block> = searches::section(material.assessment, t).into_iter().collect();
+    blocks.extend(probes::ALL.iter().filter_map(|probe| probe.results(material, t)));
     blocks.extend(limited::limited(material, t));
     blocks.extend(dut::dut(material.run, t));
     blocks.extend(alone::alone(material.run, t));

@@ -2,6 +2,7 @@
 
 use model::{FreeFigure, KeyFigure, LimitOutcome, Place, Run};
 
+use super::searches::lines as search_lines;
 use crate::{
     columns::Columns,
     doubts::gather,
@@ -136,7 +137,8 @@ fn limited(material: &Material<'_>, t: &Texts) -> Option<String> {
 pub(super) fn summary(material: &Material<'_>, t: &Texts) -> Block {
     let headlines = probes::ALL.iter().flat_map(|probe| probe.headlines(material, t));
     let stacks = probes::ALL.iter().flat_map(|probe| probe.stack_headlines(material, t));
-    let lines: Vec<Item> = headlines.chain(stacks).map(Item::from).collect();
+    let searches = search_lines(material.assessment, t);
+    let lines: Vec<Item> = searches.into_iter().chain(headlines).chain(stacks).map(Item::from).collect();
     let block = match lines.is_empty() {
         true => Block::Paragraph(t.get("headline-none").into()),
         false => Block::List(lines),

@@ -11,6 +11,7 @@ mod history;
 mod kept;
 mod rfc2544;
 mod router;
+mod searches;
 mod sides;
 mod summary;
 mod watch;
@@ -38,6 +39,7 @@ pub use self::{
     },
     rfc2544::{ClassifiedDocument, ClassifiedSchemaName},
     router::{RouterDocument, RouterSchemaName},
+    searches::{SearchEntry, SearchedEntry},
     sides::{CaptureDocument, CaptureSchemaName, HeardDocument, HeardSchemaName, SentDocument, SentSchemaName},
     summary::{KeyFigureEntry, MainLimitEntry, SummaryEntry, TallyEntry, UndecidedEntry},
     watch::{
@@ -120,6 +122,9 @@ document! {
         limits: Vec<LimitOutcome> = assessment.outcomes.clone(),
         /// Latency of the path while TCP fills it, against that of the idle path; empty where the plan has no TCP load.
         bufferbloat: Vec<Bufferbloat> = assessment.bufferbloat.clone(),
+        /// Searches for the highest load; absent where the plan has none.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        searches: Vec<SearchEntry> = assessment.searches.iter().map(SearchEntry::of).collect(),
         /// Health of the cards at the ends; null where the plan does not ask for it.
         card: Option<CardHealth> = assessment.card.clone(),
         /// The run beside published or imported figures; empty if none is comparable or wanted.

@@ -46,10 +46,20 @@ impl Axis {
         Self { name, scale: Scale::Linear, low: first * step, high: last * step, ticks }
     }
 
-    /// Whole seconds from 0 to the last.
-    pub(crate) fn seconds(name: String, last: usize) -> Self {
+    /// Like [`Self::around`]; logarithmic where a large value would press the others flat.
+    pub(crate) fn of_spread(name: String, lowest: f64, highest: f64) -> Self {
+        const FLAT: f64 = 5.0;
+        if lowest > 0.0 && highest > FLAT * lowest {
+            Self::logarithmic(name, lowest, highest)
+        } else {
+            Self::around(name, lowest, highest)
+        }
+    }
+
+    /// Whole numbers from 0 to the last, like seconds.
+    pub(crate) fn counted(name: String, last: usize) -> Self {
         let step = round_step(last as f64 / 6.0).max(1.0) as usize;
-        let ticks = (0..=last).step_by(step).map(|second| (second as f64, second.to_string())).collect();
+        let ticks = (0..=last).step_by(step).map(|number| (number as f64, number.to_string())).collect();
         Self { name, scale: Scale::Linear, low: 0.0, high: last as f64, ticks }
     }
 

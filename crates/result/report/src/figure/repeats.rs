@@ -36,21 +36,11 @@ pub(crate) fn repeats(spoken: Spoken, repeated: &[Repeated], t: &Texts) -> Vec<F
     let rows = Rows {
         title: spoken.title,
         note: t.with("figure-repeats-note", &[("box", &BOX), ("dots", &DOTS)]),
-        x: axis(spoken.axis, lowest, highest),
+        x: Axis::of_spread(spoken.axis, lowest, highest),
         rows: shown.chunk_by(|a, b| a.group == b.group).flat_map(|group| rows(group, t)).collect(),
         legend: vec![],
     };
     rows.figures()
-}
-
-/// Not from zero, since the spread counts; logarithmic where one configuration would press the others flat.
-fn axis(name: String, lowest: f64, highest: f64) -> Axis {
-    const FLAT: f64 = 5.0;
-    if lowest > 0.0 && highest > FLAT * lowest {
-        Axis::logarithmic(name, lowest, highest)
-    } else {
-        Axis::around(name, lowest, highest)
-    }
 }
 
 /// The heading stands above the first.

@@ -96,6 +96,9 @@ pub(crate) trait Spec: model::Probe {
 
     /// A load or rate of this probe: packets or bits per second.
     fn rate(&self, per_second: f64) -> String;
+
+    /// The decimal unit that suits a load of this probe, and its size.
+    fn load_unit(&self, per_second: f64) -> (f64, &'static str);
 }
 
 fn words(spec: &ProbeSpec) -> &dyn Spec {
@@ -140,6 +143,20 @@ pub(crate) fn measurement(spec: &ProbeSpec, t: &Texts) -> String {
 /// A load or rate in the unit of the probe.
 pub(crate) fn rate(spec: &ProbeSpec) -> impl Fn(f64) -> String + '_ {
     |per_second| words(spec).rate(per_second)
+}
+
+/// A load with as many digits as a search needs that parts loads by a thousandth.
+pub(crate) fn load(spec: &ProbeSpec, per_second: f64) -> String {
+    let (size, unit) = load_unit(spec, per_second);
+    let amount = per_second / size;
+    let decimals =
+        [(100.0, 2), (10.0, 3)].iter().find(|(least, _)| amount >= *least).map_or(4, |(_, decimals)| *decimals);
+    format!("{amount:.decimals$} {unit}")
+}
+
+/// The decimal unit that suits a load, and its size.
+pub(crate) fn load_unit(spec: &ProbeSpec, per_second: f64) -> (f64, &'static str) {
+    words(spec).load_unit(per_second)
 }
 
 /// The probe, its parameters and figures.

@@ -98,6 +98,10 @@ impl Spec for GoodputSpec {
     fn rate(&self, per_second: f64) -> String {
         show::rate(per_second)
     }
+
+    fn load_unit(&self, per_second: f64) -> (f64, &'static str) {
+        show::rate_unit(per_second)
+    }
 }
 
 /// The load that a self-test made.

@@ -26,7 +26,7 @@ pub(super) fn figure(flows: &[FlowGroup<'_>], t: &Texts) -> Option<Figure> {
         title: t.get("figure-goodput"),
         note,
         description: flows.iter().filter_map(|group| range(group, t)).collect::<Vec<_>>().join("; "),
-        x: Axis::seconds(t.get("axis-seconds"), longest),
+        x: Axis::counted(t.get("axis-seconds"), longest),
         y: Axis::from_zero(t.with("axis-goodput", &[("unit", &unit)]), highest / size),
         series: flows.iter().enumerate().flat_map(|(style, group)| drawn(style, group, size, flows.len())).collect(),
         legend: flows.iter().enumerate().map(|(style, group)| entry(style, group, t)).collect(),

@@ -103,6 +103,10 @@ impl Spec for LatencySpec {
     fn rate(&self, per_second: f64) -> String {
         show::packet_rate(per_second)
     }
+
+    fn load_unit(&self, per_second: f64) -> (f64, &'static str) {
+        show::packet_rate_unit(per_second)
+    }
 }
 
 /// The load that a self-test made, and p99 of its RTT.

@@ -90,6 +90,10 @@ impl Spec for PacketsSpec {
     fn rate(&self, per_second: f64) -> String {
         packet_rate(per_second)
     }
+
+    fn load_unit(&self, per_second: f64) -> (f64, &'static str) {
+        show::packet_rate_unit(per_second)
+    }
 }
 
 /// The load that a self-test made.

@@ -87,6 +87,10 @@ impl Spec for PathSpec {
     fn rate(&self, per_second: f64) -> String {
         show::rate(per_second)
     }
+
+    fn load_unit(&self, per_second: f64) -> (f64, &'static str) {
+        show::rate_unit(per_second)
+    }
 }
 
 fn both_ways(group: &PathGroup<'_>) -> [String; 2] {

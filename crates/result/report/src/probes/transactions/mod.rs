@@ -119,6 +119,10 @@ impl Spec for TransactionsSpec {
     fn rate(&self, per_second: f64) -> String {
         transaction_rate(per_second)
     }
+
+    fn load_unit(&self, per_second: f64) -> (f64, &'static str) {
+        show::transaction_rate_unit(per_second)
+    }
 }
 
 /// The rate that a self-test made, and p99 of its response time.
