@@ -2,8 +2,11 @@
 
 use bed::Wanted;
 use kernel::privilege;
-use model::{LimitOutcome, Mtu, Plan, Reference, Run, reference::Match};
-use report::{DryRunDocument, Obstacle, Preview, PreviewItem, PreviewLimit};
+use model::{
+    LimitOutcome, Mtu, Plan, ProbeSpec, Reference, Run, plan::Method, reference::Match, search::PlannedSearch,
+};
+use procedure::Foreseen;
+use report::{DryRunDocument, Obstacle, Preview, PreviewItem, PreviewLimit, PreviewMost};
 use run::estimate;
 
 use super::{
@@ -66,17 +69,33 @@ fn obstacle(outcome: &LimitOutcome, run: &Run) -> Option<Obstacle> {
     against.filter(|it| matches!(it.matches, Match::NotComparable { .. })).map(|_| Obstacle::NotComparable)
 }
 
-/// Each configuration once, with how often it is measured.
+/// Each configuration once, with how often it is measured; of a search its highest load.
 fn items(plan: &Plan) -> Vec<PreviewItem> {
     let mut items: Vec<PreviewItem> = Vec::new();
     let repeats = plan.repeats.get() as usize;
-    for spec in plan.specs() {
-        match items.iter_mut().find(|item| item.spec == spec) {
-            Some(item) => item.times += repeats,
-            None => items.push(PreviewItem { seconds: estimate(&spec), spec, times: repeats }),
+    for section in plan.sections() {
+        for spec in section.specs {
+            match &section.method {
+                Method::Search(planned) if spec.probe().without_load().is_some() => {
+                    items.push(searched(spec, planned, repeats));
+                }
+                _ => match items.iter_mut().find(|item| item.spec == spec && item.most.is_none()) {
+                    Some(item) => item.times += repeats,
+                    None => items.push(PreviewItem { seconds: estimate(&spec), spec, times: repeats, most: None }),
+                },
+            }
         }
     }
     items
+}
+
+/// A configuration that is searched in each repeat.
+fn searched(spec: ProbeSpec, planned: &PlannedSearch, repeats: usize) -> PreviewItem {
+    let Foreseen { expected, longest } = procedure::foreseen(planned, &spec);
+    let seconds = |specs: &[ProbeSpec]| specs.iter().map(estimate).sum::<f64>();
+    let most = PreviewMost { times: longest.len() * repeats, seconds: seconds(&longest) * repeats as f64 };
+    let each = seconds(&expected) / expected.len().max(1) as f64;
+    PreviewItem { spec, times: expected.len() * repeats, seconds: each, most: Some(most) }
 }
 
 /// Each MTU that the bed is set to for single trials.
@@ -110,6 +129,21 @@ mod tests {
         assert_eq!(v6.1, Some(Obstacle::NoAddress { ip: model::IpVersion::V6 }));
         assert_eq!(frame.1, Some(Obstacle::NothingMeasured));
         assert_eq!((rtt.0.as_str(), rtt.1), ("latency UDP IPv4 spin 64 B", Some(Obstacle::NotComparable)));
+    }
+
+    #[test]
+    fn a_search_stands_once_with_what_it_is_expected_to_take_and_what_it_may_take() {
+        let plan = "name = \"t\"\nrepeats = 2\n[[packets]]\nframe_sizes = [64]\nduration = \"60 s\"\nmtus = [9000]\n\
+                    rate = \"100 kpps..10 Mpps\"\nsearch = \"mlr\"";
+        let plan = Plan::parse(plan, &[]).unwrap();
+        let [proof, search]: [PreviewItem; 2] = items(&plan).try_into().unwrap();
+        assert_eq!((proof.times, proof.most), (2, None));
+        assert_eq!(search.spec.to_string(), "packets IPv4 64 B at 10 Mpps MTU 9000");
+        let most = search.most.unwrap();
+        // Confirming a lower bound takes a minute, and a device may have one at either end.
+        assert!(search.times >= 8 && search.total() > 120.0, "{search:?}");
+        assert!(most.times >= search.times && most.seconds > search.total(), "{search:?}");
+        assert!(most.times < 1_000, "{search:?}");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 use std::process::Command;
 
+use serde_json::Value;
+
 use crate::{
     machine::Snapshot,
     program::{Desk, text},
@@ -75,6 +77,50 @@ fn a_run_that_was_killed_twice_comes_to_its_end() {
     assert_eq!(desk.runs()[0]["partial"], false);
     desk.run(&["resume"]).fails(1, &["is complete", "6 trials"]);
     before.assert_same();
+}
+
+/// Eight trials at the highest load, which upholds the goal.
+const SEARCH: &str = r#"
+name = "search"
+[[packets]]
+frame_sizes = [64]
+engine = "udp"
+rate = "1 kpps..2 kpps"
+search = "mlr"
+duration = "500 ms"
+[[packets.goal]]
+name = "half"
+final_trial_duration = "500 ms"
+duration_sum = "4 s"
+loss_ratio = 0.5
+exceed_ratio = 0
+"#;
+
+#[test]
+fn a_search_that_was_interrupted_goes_on_to_its_result() {
+    let desk = Desk::new();
+    let plan = desk.plan(SEARCH);
+    let mut run = desk.start(&["verify", text(&plan), "--quiet"]);
+    wait_for(&desk, 3);
+    assert!(Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap().success());
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    let known = desk.run(&["report", "--json", "--quiet"]).json();
+    let half_way = &known["searches"][0];
+    assert_eq!(
+        (&known["run"]["partial"], &half_way["goals"][0]["result"]["irregular"]),
+        (&true.into(), &"no_bounds".into())
+    );
+    let done = desk.run(&["resume", "--json", "--quiet"]);
+    assert_eq!(done.status, 0, "{}", done.err);
+    let document = done.json();
+    let whole = |of: &Value| of["searches"][0]["trials"].as_array().unwrap().clone();
+    let (before, after) = (whole(&known), whole(&document));
+    assert_eq!(after[..before.len()], before[..], "what was kept is not measured again");
+    let counted = after.iter().filter(|trial| !trial["loss_ratio"].is_null());
+    assert_eq!((before.len() < after.len(), counted.count()), (true, 8), "{document:#}");
+    let result = &document["searches"][0]["goals"][0]["result"];
+    assert_eq!((&result["irregular"], &result["relevant_lower_bound"]), (&"no_upper_bound".into(), &2000.0.into()));
+    assert_eq!(document["run"]["partial"], false);
 }
 
 #[test]

@@ -152,6 +152,69 @@ fn a_plan_searches_for_the_highest_load_and_its_trials_are_classified() {
         (&result["relevant_lower_bound"], &result["irregular"]),
         (&trials[1].1.into(), &"no_upper_bound".into())
     );
+    let search = &done.json()["searches"][0];
+    assert_eq!((&search["unit"], &search["goals"][0]["goal"]["name"]), (&"pps".into(), &"half".into()));
+    let shares = fs::read_to_string(&plan).unwrap().replace("1 kpps..2 kpps", "100 %");
+    let shares = desk.run(&["verify", text(&desk.plan(&shares)), "--quiet"]);
+    shares.fails(2, &["this interface has none: write pps or bit/s instead"]);
     let wrong = desk.plan("name = \"t\"\n[[packets]]\nframe_sizes = [64]\nduration = \"1 s\"\nsearch = \"mlr\"\n");
     desk.run(&["verify", text(&wrong)]).fails(2, &["[[packets]] number 1", "lowest and its highest load"]);
+}
+
+/// Datagrams and transactions, whose highest loads uphold their goals.
+const RATES: &str = r#"
+name = "rates"
+[[goodput]]
+protocol = "udp"
+duration = "1 s"
+warmup = "100 ms"
+rate = "10 Mbit/s..20 Mbit/s"
+search = "mlr"
+[[goodput.goal]]
+name = "half"
+final_trial_duration = "1 s"
+duration_sum = "1 s"
+loss_ratio = 0.5
+exceed_ratio = 0
+[[transactions]]
+kind = "rr"
+duration = "1 s"
+warmup = "100 ms"
+rate = "1 ktps"
+search = "binary"
+[[transactions.goal]]
+name = "half"
+final_trial_duration = "1 s"
+duration_sum = "1 s"
+loss_ratio = 0.5
+exceed_ratio = 0
+"#;
+
+#[test]
+fn datagrams_and_transactions_are_searched_by_their_rates() {
+    let desk = Desk::new();
+    let plan = desk.plan(RATES);
+    let foreseen = desk.run(&["verify", text(&plan), "--dry-run"]);
+    assert!(
+        foreseen.out.contains("Search from ") && foreseen.out.contains("with the longest searches"),
+        "{}",
+        foreseen.out
+    );
+    let out = desk.path("out");
+    let done = desk.run(&["verify", text(&plan), "--quiet", "--json", "--out", text(&out)]);
+    assert_eq!(done.status, 0, "{}", done.err);
+    let document = done.json();
+    for (search, (section, unit, highest)) in
+        [("goodput.1", "bit/s", 20e6), ("transactions.1", "tps", 1e3)].iter().enumerate()
+    {
+        let search = &document["searches"][search];
+        assert_eq!((&search["section"], &search["unit"]), (&(*section).into(), &(*unit).into()), "{document:#}");
+        let result = &search["goals"][0]["result"];
+        assert_eq!(
+            (&result["irregular"], &result["relevant_lower_bound"]),
+            (&"no_upper_bound".into(), &(*highest).into())
+        );
+    }
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("Searches for the highest load") && page.contains("Course of the search"));
 }

@@ -59,7 +59,7 @@ pub use lists::{
 pub use material::{Material, RawFile};
 pub use meta::meta_template;
 pub use notice::Notice;
-pub use preview::{Obstacle, Preview, PreviewItem, PreviewLimit, preview};
+pub use preview::{Obstacle, Preview, PreviewItem, PreviewLimit, PreviewMost, preview};
 pub use probes::*;
 pub use redact::{RedactError, redacted};
 pub use rfc2544::classified;

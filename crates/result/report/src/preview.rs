@@ -58,12 +58,28 @@ pub struct PreviewItem {
     pub times: usize,
     /// About how long each time takes, in seconds.
     pub seconds: f64,
+    /// The most that it may become, where a search decides how often and at which loads; the spec has the highest one.
+    pub most: Option<PreviewMost>,
+}
+
+/// The longest course of a search.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PreviewMost {
+    /// How often it measures.
+    pub times: usize,
+    /// How long all its trials take, in seconds.
+    pub seconds: f64,
 }
 
 impl PreviewItem {
     /// About how long all its trials take, in seconds.
     pub fn total(&self) -> f64 {
         self.times as f64 * self.seconds
+    }
+
+    /// The same if searches last as long as they may.
+    pub fn most_total(&self) -> f64 {
+        self.most.map_or_else(|| self.total(), |most| most.seconds)
     }
 }
 
@@ -81,7 +97,11 @@ pub fn preview(preview: &Preview<'_>, lang: Lang) -> String {
     };
     let steps: Vec<String> = preview.items.iter().map(|item| step(item, t)).collect();
     let total: f64 = preview.items.iter().map(PreviewItem::total).sum();
-    let total = t.with("preview-total", &[("time", &time(total))]);
+    let most: f64 = preview.items.iter().map(PreviewItem::most_total).sum();
+    let total = match preview.items.iter().any(|item| item.most.is_some()) {
+        true => t.with("preview-total-searched", &[("time", &time(total)), ("most", &time(most))]),
+        false => t.with("preview-total", &[("time", &time(total))]),
+    };
     let heading = t.with("preview-steps", &[("plan", &preview.plan)]);
     let limits = limits(preview, t);
     format!("{set_up}{for_trials}{heading}\n{}{limits}{total}\n", lines(&steps))
@@ -127,6 +147,16 @@ fn named(names: &[String], t: &Texts) -> String {
 
 fn step(item: &PreviewItem, t: &Texts) -> String {
     let what = probes::measurement(&item.spec, t);
+    if let Some(most) = item.most {
+        let values: [(&str, &dyn std::fmt::Display); 5] = [
+            ("what", &what),
+            ("times", &item.times),
+            ("time", &time(item.total())),
+            ("most", &most.times),
+            ("longest", &time(most.seconds)),
+        ];
+        return t.with("preview-search", &values);
+    }
     let values: [(&str, &dyn std::fmt::Display); 3] =
         [("times", &item.times), ("what", &what), ("time", &time(item.total()))];
     t.with("preview-step", &values)
@@ -146,22 +176,19 @@ mod tests {
     fn a_preview_says_what_is_done_how_often_and_for_how_long() {
         let plan = "name = \"t\"\n[[latency]]\nprotocol = \"udp\"\nframe_sizes = [64]";
         let spec = Plan::parse(plan, &[]).unwrap().specs().remove(0);
-        let items = [PreviewItem { spec, times: 6, seconds: 30.4 }];
+        let mut items = [PreviewItem { spec, times: 6, seconds: 30.4, most: None }];
         let set_up = ["namespace wp1-a".to_owned()];
         let run = model::fixture::run(Plan::parse(plan, &[]).unwrap());
-        let of = |set_up, for_trials, lang| {
-            preview(
-                &Preview { plan: "t", bed: "rack", set_up, for_trials, items: &items, run: &run, limits: &[] },
-                lang,
-            )
+        let of = |items: &[PreviewItem], set_up, for_trials, lang| {
+            preview(&Preview { plan: "t", bed: "rack", set_up, for_trials, items, run: &run, limits: &[] }, lang)
         };
-        let english = of(&set_up, &[], Lang::En);
+        let english = of(&items, &set_up, &[], Lang::En);
         assert_eq!(
             english,
             "Set up on this machine, and undone at the end:\n  namespace wp1-a\nSteps of plan \u{201c}t\u{201d}:\n  \
              6 × latency, UDP IPv4, spin, 64 B: about 4 min\nIn total about 4 min, plus a few seconds for the bed.\n"
         );
-        let standing = of(&[], &set_up, Lang::Ja);
+        let standing = of(&items, &[], &set_up, Lang::Ja);
         assert!(
             standing.contains("rack")
                 && standing.contains("namespace wp1-a")
@@ -169,5 +196,12 @@ mod tests {
                 && !standing.contains('⟦'),
             "{standing}"
         );
+        items[0].most = Some(PreviewMost { times: 40, seconds: 1300.0 });
+        let search = of(&items, &[], &[], Lang::En);
+        let line = "  Search from latency, UDP IPv4, spin, 64 B down: about 6 trials in about 4 min, at most 40 trials in 22 min";
+        assert!(
+            search.contains(line) && search.contains("In total about 4 min, at most 22 min with the longest searches")
+        );
+        assert!(of(&items, &[], &[], Lang::Ja).contains("最大 40 試行、22 min"));
     }
 }

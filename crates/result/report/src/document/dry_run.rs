@@ -18,6 +18,8 @@ document! {
         steps: Vec<StepEntry> = preview.items.iter().map(StepEntry::of).collect(),
         /// About how long the trials take together, in seconds.
         seconds: f64 = preview.items.iter().map(PreviewItem::total).sum(),
+        /// The same if each search lasts as long as it may.
+        most_seconds: f64 = preview.items.iter().map(PreviewItem::most_total).sum(),
         /// Changes to the machine for the bed; empty for a standing bed.
         changes: Vec<String> = preview.set_up.to_vec(),
         /// Changes for single trials.
@@ -42,6 +44,10 @@ document! {
         seconds_each: f64 = item.seconds,
         /// About how long they take together, in seconds.
         seconds: f64 = item.total(),
+        /// Number of trials of the longest search, whose first load the configuration has; null where nothing is searched.
+        most_times: Option<usize> = item.most.map(|most| most.times),
+        /// How long these take together, in seconds; null likewise.
+        most_seconds: Option<f64> = item.most.map(|most| most.seconds),
     }
 }
 
