@@ -7,7 +7,10 @@ use std::{
 
 use serde_json::Value;
 
-use crate::program::{Desk, text};
+use crate::{
+    machine::Snapshot,
+    program::{Desk, text},
+};
 
 const GOALS: &str = r#"
 [[goal]]
@@ -217,4 +220,21 @@ fn datagrams_and_transactions_are_searched_by_their_rates() {
     }
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("Searches for the highest load") && page.contains("Course of the search"));
+}
+
+#[test]
+fn the_tester_is_searched_first_without_the_router() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    let goodput = RATES.split("[[transactions]]").next().unwrap();
+    let plan = desk.plan(goodput.replace("name = \"rates\"", "name = \"rates\"\ntester_first = true"));
+    desk.run(&["verify", text(&plan), "--quiet"])
+        .fails(2, &["\"lab\" is not known without a device", "like lab:router"]);
+    let done = desk.run(&["verify", text(&plan), "--bed", "lab:router", "--quiet", "--json"]);
+    assert_eq!(done.status, 0, "{}", done.err);
+    let search = &done.json()["searches"][0];
+    let lower = |of: &Value| of["relevant_lower_bound"].clone();
+    assert_eq!((lower(&search["tester"][0]), lower(&search["goals"][0]["result"])), (20e6.into(), 20e6.into()));
+    assert_eq!(search["vouched"], serde_json::json!([true]));
+    before.assert_same();
 }

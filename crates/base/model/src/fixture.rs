@@ -98,6 +98,7 @@ pub fn run(plan: Plan) -> Run {
         doubts: vec![],
         resumed: vec![],
         self_tests: vec![],
+        tester: vec![],
         trials: vec![],
     }
 }

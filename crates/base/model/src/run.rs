@@ -68,6 +68,9 @@ pub struct Run {
     /// nothing about the path.
     #[serde(default)]
     pub self_tests: Vec<Trial>,
+    /// Searches without the device between the ends, each made once; empty where the plan does not ask for them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tester: Vec<Trial>,
     /// Each finished measurement, in order.
     pub trials: Vec<Trial>,
 }
@@ -115,7 +118,7 @@ impl Run {
     /// The run with captures named as if they stood beside its plan: a report tells no folder of the person who measured.
     pub fn with_captures_beside(&self) -> Self {
         let mut run = Self { plan: self.plan.with_captures_beside(), ..self.clone() };
-        run.trials.iter_mut().chain(&mut run.self_tests).for_each(Trial::leave_folders);
+        run.trials.iter_mut().chain(&mut run.self_tests).chain(&mut run.tester).for_each(Trial::leave_folders);
         let doubts = run.trials.iter_mut().flat_map(|trial| &mut trial.doubts).chain(&mut run.doubts);
         for error in doubts.filter_map(Doubt::error_mut) {
             *error = self.plan.without_folders(error);

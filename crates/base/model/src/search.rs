@@ -113,6 +113,8 @@ pub struct AssessedSearch {
     pub trials: Vec<SearchedTrial>,
     /// Each goal with its result.
     pub goals: Vec<AssessedGoal>,
+    /// Result of each goal without the device between the ends; empty where that was not measured.
+    pub tester: Vec<GoalResult>,
 }
 
 /// A trial of a search.
@@ -124,6 +126,17 @@ pub struct SearchedTrial {
     pub trial: TrialResult,
     /// Whether its sender reached the load; otherwise it says nothing, and no goal counts it.
     pub is_valid: bool,
+}
+
+impl AssessedSearch {
+    /// Whether the tester alone reaches the loads that bound a goal's result, so that these are the device's; `None` where it was not
+    /// measured. `goal` is its place.
+    pub fn is_vouched(&self, goal: usize) -> Option<bool> {
+        let tester = self.tester.get(goal)?;
+        let result = &self.goals.get(goal)?.result;
+        let highest = result.relevant_upper_bound.or(result.relevant_lower_bound);
+        Some(highest.is_none_or(|highest| tester.relevant_lower_bound.is_some_and(|vouched| highest <= vouched)))
+    }
 }
 
 impl SearchedTrial {

@@ -57,6 +57,16 @@ pub fn planned(plan: &Plan, senders: usize) -> usize {
 impl Course {
     /// The course of a plan on a bed with so many senders.
     pub fn of(plan: &Plan, senders: usize) -> Self {
+        Self::of_sections(plan.sections(), senders, plan.repeats.get())
+    }
+
+    /// The searches of a plan alone, each once.
+    pub fn of_searches(plan: &Plan, senders: usize) -> Self {
+        let searches = plan.sections().into_iter().filter(|section| matches!(section.method, Method::Search(_)));
+        Self::of_sections(searches, senders, 1)
+    }
+
+    fn of_sections(sections: impl IntoIterator<Item = Section>, senders: usize, repeats: u32) -> Self {
         let part = |section: Section| {
             let configurations = section.specs.into_iter().flat_map(|spec| turns(spec, senders)).collect();
             let procedure: Box<dyn Procedure> = match section.method {
@@ -66,7 +76,7 @@ impl Course {
             };
             (section.id, procedure)
         };
-        Self::new(plan.sections().into_iter().map(part), plan.repeats.get())
+        Self::new(sections.into_iter().map(part), repeats)
     }
 
     /// Goes through these procedures, each named, so often.

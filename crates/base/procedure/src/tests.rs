@@ -360,6 +360,16 @@ fn a_search_is_foreseen_with_the_longest_that_it_may_become() {
 }
 
 #[test]
+fn the_tester_makes_the_searches_alone_and_once() {
+    let toml = PLAN.to_owned() + SEARCH.split("repeats = 2").nth(1).unwrap();
+    let (asked, _) = replayed(Course::of_searches(&plan(&toml), 1), &[], 3e6);
+    assert!(asked.iter().all(|step| (step.procedure.as_str(), step.repeat) == ("packets.1", 1)));
+    let (all, _) = replayed(Course::of(&plan(&toml), 1), &[], 3e6);
+    let searched = all.iter().filter(|step| step.procedure == "packets.1").count();
+    assert_eq!(2 * asked.len(), searched);
+}
+
+#[test]
 fn a_search_ends_where_no_trial_succeeds() {
     let mut course = Course::of(&plan(SEARCH), 1);
     let mut asked = 0;

@@ -118,6 +118,11 @@ pub(crate) trait Layout: Send + Sync {
     fn commands_for_dut(&self) -> Vec<String> {
         Vec::new()
     }
+
+    /// The same ends without the device between them, where such a bed can be made.
+    fn without_device(&self) -> Option<BedRef> {
+        None
+    }
 }
 
 /// Contents of a layout.
@@ -161,6 +166,11 @@ impl BedRef {
     /// Commands for a Linux device under test, to be run before a measurement; empty if it needs none.
     pub fn commands_for_dut(&self) -> Vec<String> {
         self.layout.commands_for_dut()
+    }
+
+    /// The same ends without the device between them, where such a bed can be made.
+    pub fn without_device(&self) -> Option<Self> {
+        self.layout.without_device()
     }
 
     /// Whether it can be kept; otherwise the reason and the advice.

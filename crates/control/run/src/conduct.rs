@@ -4,15 +4,17 @@ use std::sync::atomic::AtomicBool;
 
 use bed::{BedError, Session, Wanted};
 use model::Run;
+use procedure::Course;
 
 use crate::{
     alone::self_tests,
     ending::{Ending, RunError},
-    fit::check,
+    fit::{Misfit, check},
     observer::{Archive, Observer},
     order::Order,
     record::Record,
     surroundings,
+    tester::{Tester, tester},
     trials::Trials,
 };
 
@@ -44,14 +46,19 @@ pub fn conduct<A: Archive>(
     observer: &mut dyn Observer,
     interrupt: &AtomicBool,
 ) -> Result<Conducted<A::Error>, BedError> {
+    let Some(tester) = tester(&order, wanted, observer, interrupt)? else {
+        let misfit = Misfit::NoTester { bed: wanted.bed.to_string() };
+        return Ok(Conducted { made: Err(misfit.into()), given_back: Ok(()) });
+    };
     let mut session = Session::open(wanted, interrupt)?;
-    let made = make(order, &mut session, archive, observer, interrupt);
+    let made = make(order, tester, &mut session, archive, observer, interrupt);
     observer.undoing();
     Ok(Conducted { made, given_back: session.close() })
 }
 
 fn make<A: Archive>(
     order: Order,
+    tester: Tester,
     session: &mut Session,
     archive: &mut A,
     observer: &mut dyn Observer,
@@ -59,11 +66,14 @@ fn make<A: Archive>(
 ) -> Result<Made<A::Error>, RunError> {
     check(order.plan(), &session.bed)?;
     let mut run = surroundings::begin(order, session, observer)?;
+    run.tester.extend(tester.trials);
+    run.doubts.extend(tester.doubts);
     if run.self_tests.is_empty() {
         self_tests(&mut run, session, interrupt);
     }
     let mut record = Record::begin(archive, &run);
-    let ending = Trials { session, record: &mut record, observer, interrupt }.go_through(&mut run);
+    let course = Course::of(&run.plan, run.bed.senders().len());
+    let ending = Trials { session, record: &mut record, observer, interrupt }.go_through(&mut run, course);
     surroundings::end(&mut run, session, &ending, interrupt);
     let kept = record.end(&run, &ending);
     Ok(Made { run, ending, kept })

@@ -21,6 +21,7 @@ mod prove;
 mod record;
 mod resume;
 mod surroundings;
+mod tester;
 mod trial;
 mod trials;
 

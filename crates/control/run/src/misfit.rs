@@ -32,6 +32,15 @@ pub enum Misfit {
         /// MTU of the bed.
         mtu: Mtu,
     },
+    /// The bed cannot be made without its device.
+    #[error(
+        "bed \"{bed}\" is not known without a device between its ends, so that the tester cannot be measured first; leave tester_first out, or \
+         search on a bed like lab:router"
+    )]
+    NoTester {
+        /// The bed.
+        bed: String,
+    },
     /// The frame size cannot be had.
     #[error("{probe}: {error}")]
     FrameSize {

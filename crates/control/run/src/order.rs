@@ -93,6 +93,7 @@ fn begin(order: NewRun, bed: Bed, before: Environment) -> Run {
         doubts,
         resumed: Vec::new(),
         self_tests: Vec::new(),
+        tester: Vec::new(),
         trials: Vec::new(),
     }
 }

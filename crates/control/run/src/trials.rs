@@ -41,8 +41,7 @@ impl From<RunError> for Trouble {
 
 impl<A: Archive> Trials<'_, '_, A> {
     /// Measures everything that has no whole trial in the run yet.
-    pub(crate) fn go_through(&mut self, run: &mut Run) -> Ending {
-        let mut course = Course::of(&run.plan, run.bed.senders().len());
+    pub(crate) fn go_through(mut self, run: &mut Run, mut course: Course) -> Ending {
         let mut failures = Failures::default();
         while let Some(step) = course.ask() {
             if let Some(done) = stored(run, &step).filter(|trial| trial.is_whole()) {

@@ -182,6 +182,13 @@ fn a_search_has_its_bounds_and_its_course_in_every_form() {
     }
     let html = page(&run, &[], Lang::En);
     assert!(html.contains("1: 10.000 Mpps –, 2: "), "the first trial is not counted");
+    assert!(!html.contains("Tester alone"));
+    let mut beside = run.clone();
+    beside.tester = run.trials.iter().filter(|trial| trial.repeat == 1).cloned().collect();
+    for form in [page(&beside, &[], Lang::En), summary(&beside, &[], Lang::En)] {
+        assert!(form.contains("INCONCLUSIVE: the tester alone, without the device, reaches no more"), "{form}");
+    }
+    assert!(page(&beside, &[], Lang::En).contains("Tester alone"));
     assert!(!page(&fixture::wide_run(), &[], Lang::En).contains("Searches for the highest load"));
 }
 

@@ -138,6 +138,8 @@ impl Store {
         run.partial |= run.trials.len() < stored;
         run.self_tests =
             self_tests.into_iter().filter_map(|test| possible(test, "self-test", &mut run.doubts)).collect();
+        let tester = mem::take(&mut run.tester);
+        run.tester = tester.into_iter().filter_map(|trial| possible(trial, "tester", &mut run.doubts)).collect();
         Ok(run)
     }
 

@@ -10,19 +10,33 @@ use procedure::search::assess;
 
 /// Each search that has a trial, by configuration, sender and repeat.
 pub(crate) fn searches(run: &Run) -> Vec<AssessedSearch> {
-    run.plan.sections().iter().flat_map(|section| of_section(run, section)).collect()
+    let sections = run.plan.sections();
+    let among = |trials: &[Trial]| -> Vec<AssessedSearch> {
+        sections.iter().flat_map(|section| of_section(&run.bed, section, trials)).collect()
+    };
+    let tester = among(&run.tester);
+    let of_tester = |search: &AssessedSearch| {
+        let is_alike = |tester: &&AssessedSearch| {
+            (&tester.procedure, &tester.spec, &tester.way) == (&search.procedure, &search.spec, &search.way)
+        };
+        let found = tester.iter().find(is_alike);
+        found.map_or_else(Vec::new, |tester| tester.goals.iter().map(|goal| goal.result).collect())
+    };
+    let mut searches = among(&run.trials);
+    searches.iter_mut().for_each(|search| search.tester = of_tester(search));
+    searches
 }
 
-fn of_section(run: &Run, section: &Section) -> Vec<AssessedSearch> {
+fn of_section(bed: &Bed, section: &Section, trials: &[Trial]) -> Vec<AssessedSearch> {
     let Method::Search(planned) = &section.method else { return vec![] };
     let is_of = |trial: &&Trial| trial.origin.as_ref().is_some_and(|origin| origin.procedure == section.id);
-    let asked: Vec<(&Trial, SearchedTrial)> = run.trials.iter().filter(is_of).filter_map(searched).collect();
+    let asked: Vec<(&Trial, SearchedTrial)> = trials.iter().filter(is_of).filter_map(searched).collect();
     let alike = |(a, _): &(&Trial, SearchedTrial), (b, _): &(&Trial, SearchedTrial)| {
         let common = |trial: &Trial| trial.measured.probe().without_load();
         (a.repeat, &a.endpoint_from) == (b.repeat, &b.endpoint_from) && common(a) == common(b)
     };
     let searches = grouped(asked, alike);
-    searches.into_iter().filter_map(|trials| search(&run.bed, section, planned, trials)).collect()
+    searches.into_iter().filter_map(|trials| search(bed, section, planned, trials)).collect()
 }
 
 /// The trial as its search takes it; `None` for one that was cut off, or has no load.
@@ -49,7 +63,7 @@ fn search(
     let goal = |goal| AssessedGoal { configuration: configuration.clone(), ..assess(goal, &valid) };
     let goals = planned.goals.iter().map(goal).collect();
     let (procedure, method) = (section.id.clone(), planned.method);
-    Some(AssessedSearch { procedure, spec, way, repeat, method, trials, goals })
+    Some(AssessedSearch { procedure, spec, way, repeat, method, trials, goals, tester: vec![] })
 }
 
 #[cfg(test)]
@@ -115,6 +129,19 @@ rate = "1 Mpps..2 Mpps"
         let in_all: usize = searches.iter().map(|search| search.trials.len()).sum();
         let is_rung = |trial: &&Trial| trial.origin.as_ref().is_some_and(|origin| origin.procedure == "packets.2");
         assert_eq!(in_all + run.trials.iter().filter(is_rung).count(), run.trials.len());
+    }
+
+    #[test]
+    fn a_result_above_what_the_tester_reaches_alone_is_not_vouched_for() {
+        let vouched = |tester: f64| {
+            let alone = run(tester).trials.into_iter().filter(|trial| trial.repeat == 1).collect();
+            let searches = searches(&Run { tester: alone, ..run(3e6) });
+            assert_eq!(searches.len(), 4);
+            searches.iter().map(|search| search.is_vouched(0)).collect::<Vec<_>>()
+        };
+        assert_eq!(vouched(6e6), [Some(true); 4]);
+        assert_eq!(vouched(3e6), [Some(false); 4], "the tester may have lost what was lost");
+        assert_eq!(searches(&run(3e6))[0].is_vouched(0), None);
     }
 
     #[test]

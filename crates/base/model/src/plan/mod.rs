@@ -44,6 +44,9 @@ pub struct Plan {
     /// verdict and key figures alone.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub purpose: Option<Purpose>,
+    /// Whether searches are first made without the device between the ends: they tell the highest load that the tester vouches for.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub tester_first: bool,
     /// How often the whole list of probes is gone through. Repeats go round the list, so that a drift of the
     /// machine's speed meets each probe alike.
     #[serde(default = "one")]
@@ -247,6 +250,12 @@ impl Plan {
         check_name(&self.name).map_err(|why| PlanError::Meaning { section: "name".to_owned(), why })?;
         at_most("repeats", self.repeats.get().into(), MOST_REPEATS)
             .map_err(|why| PlanError::Meaning { section: format!("plan \"{}\"", self.name), why })?;
+        let searches = |method: Method| matches!(method, Method::Search(_));
+        if self.tester_first && !self.items().iter().flat_map(|(_, items)| items).any(|item| searches(item.method())) {
+            let why =
+                "there is no search whose loads the tester could vouch for; write search = \"mlr\", or leave it out";
+            return Err(PlanError::Meaning { section: "tester_first".to_owned(), why: why.to_owned() });
+        }
         for (name, items) in sections {
             for (number, item) in items.into_iter().enumerate() {
                 item.check().map_err(|why| meaning(name, number, why))?;
@@ -295,6 +304,7 @@ impl Plan {
         Self {
             name,
             purpose,
+            tester_first: self.tester_first,
             repeats,
             latency: vec![],
             goodput: vec![],
@@ -420,6 +430,15 @@ duration = "2 s"
         let more = "rate = \"20 kpps\"\nduration = \"2 s\"\n[[path]]\n[[limits]]\nmetric = \"rtt_p50\"\nat_most = \"9 us\"\nmode = \"spin\"\n";
         let plan = Plan::parse(&PLAN.replace("[[goodput]]", &format!("{more}[[goodput]]")), &[]).unwrap();
         assert_eq!(Plan::parse(&plan.to_toml(), &[]), Ok(plan));
+    }
+
+    #[test]
+    fn the_tester_is_first_only_where_something_is_searched() {
+        let first = PLAN.replace("repeats = 2", "tester_first = true");
+        assert!(error(&first).starts_with("tester_first: there is no search"), "{}", error(&first));
+        let search = "[[packets]]\nframe_sizes = [64]\nrate = \"1 Mpps\"\nduration = \"1 s\"\nsearch = \"mlr\"";
+        let plan = Plan::parse(&format!("{first}{search}"), &[]).unwrap();
+        assert!(plan.tester_first && Plan::parse(&plan.to_toml(), &[]) == Ok(plan));
     }
 
     #[test]

@@ -54,6 +54,11 @@ impl Layout for Bridge {
         if self.senders == 1 { Ok(()) } else { Err(made_anew(&format!("{SENDERS}{}", self.senders))) }
     }
 
+    /// Several senders need the bridge.
+    fn without_device(&self) -> Option<BedRef> {
+        (self.senders == 1).then(BedRef::lab)
+    }
+
     fn lay_out(&self, id: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<LaidOut, BedError> {
         Ok(LaidOut::New(self.topology(&Ground::of(id, wanted, machines)?)))
     }

@@ -55,6 +55,10 @@ impl Layout for Router {
         if self.by_xdp { Err(made_anew(self.bed)) } else { Ok(()) }
     }
 
+    fn without_device(&self) -> Option<BedRef> {
+        Some(BedRef::lab())
+    }
+
     fn lay_out(&self, id: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<LaidOut, BedError> {
         Ok(LaidOut::New(topology(*self, &Ground::of(id, wanted, machines)?)))
     }
@@ -123,6 +127,7 @@ mod tests {
         ] {
             assert!(changes.iter().any(|made| made == change), "{change}: {changes:#?}");
         }
+        assert_eq!(KERNEL.without_device(), Some(BedRef::lab()));
         let bed = topology(KERNEL, &ground).bed("lab:router", Privilege::Root);
         assert_eq!((bed.endpoints.len(), bed.layout()), (2, "lab-router"));
         assert_eq!(dut_namespace(&bed).as_deref(), Some("wp1f-router"));

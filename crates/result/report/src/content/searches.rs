@@ -5,16 +5,16 @@ mod course;
 use std::fmt::Display;
 
 use model::{
-    Assessment,
+    Assessment, Verdict,
     alike::distinct,
-    search::{AssessedGoal, AssessedSearch, Goal},
+    search::{AssessedGoal, AssessedSearch, Goal, GoalResult},
 };
 
 use crate::{
     columns::Columns,
     page::{Block, Item, Text},
     probes,
-    show::{grouped, or_none, percent},
+    show::{grouped, or_none, percent, verdict},
     texts::Texts,
 };
 
@@ -46,10 +46,14 @@ pub(crate) fn lines(assessment: &Assessment, t: &Texts) -> Vec<String> {
     rows(&assessment.searches).into_iter().map(|row| line(&row, t)).collect()
 }
 
-fn line((search, assessed): &Row<'_>, t: &Texts) -> String {
+fn line(row: &Row<'_>, t: &Texts) -> String {
+    let (search, assessed) = *row;
     let (result, traffic) = (&assessed.result, name(search, t));
     if let Some(why) = result.irregular {
         let why = t.of_value("irregular", &why);
+        return t.with("search-line-irregular", &[("traffic", &traffic), ("goal", &assessed.goal.name), ("why", &why)]);
+    }
+    if let Some(why) = beyond_tester(row, t) {
         return t.with("search-line-irregular", &[("traffic", &traffic), ("goal", &assessed.goal.name), ("why", &why)]);
     }
     let load = |load: Option<f64>| or_none(load, |load| probes::load(&search.spec, load));
@@ -70,8 +74,9 @@ fn rows(searches: &[AssessedSearch]) -> Vec<Row<'_>> {
 /// Bounds and conditional throughput of each goal.
 fn bounds(searches: &[AssessedSearch], t: &Texts) -> Block {
     let load = |(search, _): &Row<'_>, load: Option<f64>| or_none(load, |load| probes::load(&search.spec, load));
-    let result = |(_, assessed): &Row<'_>| {
-        assessed.result.irregular.map_or_else(|| t.get("search-regular"), |why| t.of_value("irregular", &why))
+    let result = |row: &Row<'_>| {
+        let irregular = row.1.result.irregular.map(|why| t.of_value("irregular", &why));
+        irregular.or_else(|| beyond_tester(row, t)).unwrap_or_else(|| t.get("search-regular"))
     };
     Columns::new()
         .long(t.get("col-configuration"), |(search, _): &Row<'_>| name(search, t))
@@ -82,9 +87,27 @@ fn bounds(searches: &[AssessedSearch], t: &Texts) -> Block {
         .figures(t.get("col-search-upper"), |it| Text::strong(load(it, it.1.result.relevant_upper_bound)))
         .figures(t.get("col-search-width"), |(_, assessed)| or_none(assessed.result.width, percent))
         .figures(t.get("col-search-throughput"), |it| load(it, it.1.result.conditional_throughput))
+        .figures(t.get("col-search-tester"), |it| load(it, of_tester(it).and_then(|alone| alone.relevant_lower_bound)))
+        .only_if(searches.iter().any(|search| !search.tester.is_empty()))
         .figures(t.get("col-trials"), |(search, _)| grouped(search.trials.len() as u64))
         .long(t.get("col-result"), result)
         .table(t.get("search-caption"), &rows(searches))
+}
+
+/// Place of the goal in its search.
+fn place((search, assessed): &Row<'_>) -> Option<usize> {
+    search.goals.iter().position(|goal| goal == *assessed)
+}
+
+/// Result of the tester alone for the goal.
+fn of_tester<'a>(row: &Row<'a>) -> Option<&'a GoalResult> {
+    row.0.tester.get(place(row)?)
+}
+
+/// Words for a result that the tester does not vouch for.
+fn beyond_tester(row: &Row<'_>, t: &Texts) -> Option<String> {
+    let is_vouched = row.0.is_vouched(place(row)?)?;
+    (!is_vouched).then(|| t.with("search-beyond-tester", &[("verdict", &verdict(Verdict::Inconclusive, t))]))
 }
 
 /// Demands of a goal.

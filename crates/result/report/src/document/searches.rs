@@ -1,6 +1,6 @@
 //! Searches for the highest load.
 
-use model::search::{AssessedGoal, AssessedSearch, SearchMethod, SearchedTrial};
+use model::search::{AssessedGoal, AssessedSearch, GoalResult, SearchMethod, SearchedTrial};
 
 use crate::{probes::load_unit, shape::document};
 
@@ -23,6 +23,12 @@ document! {
         trials: Vec<SearchedEntry> = search.trials.iter().map(SearchedEntry::of).collect(),
         /// Each goal with the classification of each load, both bounds and the conditional throughput.
         goals: Vec<AssessedGoal> = search.goals.clone(),
+        /// Result of each goal without the device between the ends; absent where that was not measured.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        tester: Vec<GoalResult> = search.tester.clone(),
+        /// Whether the tester alone reaches the bounds of each goal; where it does not, the result is INCONCLUSIVE. Absent likewise.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        vouched: Vec<bool> = (0..search.goals.len()).filter_map(|goal| search.is_vouched(goal)).collect(),
     }
 }
 
