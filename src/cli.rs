@@ -43,7 +43,7 @@ pub(crate) use packets::{CaptureOptions, PacketsAction, ReceiveOptions, SendOpti
 pub(crate) use probes::{GOODPUT, PROBES, PacketsOptions, ProbeCommand, apply};
 pub(crate) use reach::Reach;
 pub(crate) use report::ReportOptions;
-pub(crate) use rfc2544::{ClassifyOptions, Rfc2544Action};
+pub(crate) use rfc2544::{ClassifyOptions, KNOWN as RFC2544, Rfc2544Action, Rfc2544Options};
 pub(crate) use router::{RouterAction, RouterOptions};
 pub(crate) use translated::language;
 pub(crate) use watch::WatchOptions;
@@ -97,7 +97,7 @@ pub(crate) enum Command {
     /// The main job: measure a plan on a bed and write the report.
     Verify {
         /// A plan file, or the name of a plan that comes with wireproof: quick, certify, loopback, bufferbloat,
-        /// card, soak, or a probe's, like goodput.
+        /// card, soak, dut, rfc2544, or a probe's, like goodput.
         #[arg(default_value = "quick")]
         plan: PathBuf,
         #[command(flatten)]
@@ -157,10 +157,16 @@ pub(crate) enum Command {
         #[command(subcommand)]
         action: BaselineAction,
     },
-    /// Assess trials of a device by RFC 2544 and RFC 9971 (MLRsearch).
+    /// Test a device by RFC 2544, RFC 5180 (IPv6) and RFC 9004: throughput, latency, frame loss and back-to-back frames at each frame
+    /// size; for isolated beds only (RFC 6815).
+    #[command(args_conflicts_with_subcommands = true)]
     Rfc2544 {
         #[command(subcommand)]
-        action: Rfc2544Action,
+        action: Option<Rfc2544Action>,
+        #[command(flatten)]
+        tests: Box<Rfc2544Options>,
+        #[command(flatten)]
+        options: Box<Measure>,
     },
     /// Continue an interrupted run: keep the finished trials, measure the rest.
     Resume {
@@ -369,7 +375,7 @@ pub(crate) fn definition(lang: Lang) -> clap::Command {
             probe.refused.iter().fold(command, |command, option| command.mut_arg(option, |option| option.hide(true)))
         })
     };
-    translated::explained(PROBES.iter().fold(Cli::command(), hide), lang)
+    translated::explained(PROBES.iter().chain([&&RFC2544]).fold(Cli::command(), hide), lang)
 }
 
 #[cfg(test)]

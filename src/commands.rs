@@ -114,7 +114,8 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Resume { run, bed, files, reach, ports, wrap } => {
             resume::resume(&run, &files, &resume::Allowed { bed, reach, ports, wrap: wrap.words() }, &common)
         }
-        Command::Rfc2544 { action } => rfc2544::act(&action, &common),
+        Command::Rfc2544 { action: Some(action), .. } => rfc2544::act(&action, &common),
+        Command::Rfc2544 { action: None, tests, options } => measure::rfc2544(&tests, &options, &common),
         Command::Inspect { dev } => inspect::inspect(dev.as_deref(), &common),
         Command::Doctor { cabling: true } => doctor::cabling(&common),
         Command::Doctor { cabling: false } => doctor::doctor(&common),

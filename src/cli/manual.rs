@@ -114,6 +114,7 @@ const MANUALS: [Manual; 38] = [
             ),
             ("verify bufferbloat --bed hosts:ssh://root@10.0.0.2?dev=eth1", "Grade the latency of a full path."),
             ("verify card --bed ports:enp1s0f0,enp1s0f1", "Find out whether a card is healthy."),
+            ("verify dut --bed lab:router", "Test a device by RFC 2544 in under five minutes."),
             ("verify certify --bed ports:enp1s0f0,enp1s0f1", "Measure between two ports of this machine."),
             ("verify --dry-run", "Print the steps, the changes and the time needed, and do nothing."),
         ],
@@ -290,8 +291,18 @@ const MANUALS: [Manual; 38] = [
     ),
     manual(
         "rfc2544",
-        PLAIN,
-        &[("rfc2544 classify --goals goals.toml --trials trials.csv", "Classify the loads of recorded trials.")],
+        JUDGED,
+        &[
+            (
+                "rfc2544 --bed ports:enp1s0f0,enp1s0f1,routed --rate \"10 Gbit/s L1\"",
+                "Test a router between two ports with the durations of the RFC.",
+            ),
+            (
+                "rfc2544 --tests throughput,loss --frame-sizes 64,1518 --duration \"5 s\" --directions both --bed lab:router",
+                "Two tests with short trials, both ways at once, on a router of the kernel.",
+            ),
+            ("rfc2544 classify --goals goals.toml --trials trials.csv", "Classify the loads of recorded trials."),
+        ],
     ),
     manual(
         "rfc2544 classify",

@@ -113,7 +113,7 @@ pub(crate) trait ProbeOptions {
 }
 
 /// Sets the value of an option in each item of a section, if the option was given.
-pub(super) fn each<I, V>(
+pub(crate) fn each<I, V>(
     option: &str,
     section: &str,
     value: Option<V>,
@@ -130,6 +130,6 @@ pub(super) fn each<I, V>(
 }
 
 /// A list that was given.
-pub(super) fn some<T>(values: &[T]) -> Option<&[T]> {
+pub(crate) fn some<T>(values: &[T]) -> Option<&[T]> {
     (!values.is_empty()).then_some(values)
 }

@@ -1,9 +1,34 @@
-//! Options of the commands about RFC 2544.
+//! Options of the command about RFC 2544.
 
-use std::path::PathBuf;
+use std::{num::NonZeroU32, path::PathBuf};
 
 use clap::{Args, Subcommand};
-use model::RunId;
+use model::{
+    Direction, Engine, IpVersion, Nanos, Plan, RunId,
+    plan::{Ladder, PlanError},
+    rfc2544::Rfc2544Test,
+    search::SearchMethod,
+};
+
+use super::{
+    numbers::from_to,
+    probes::{Known, each, some},
+};
+
+/// Its plan, and how the shared options change that.
+pub(crate) const KNOWN: Known = Known {
+    name: "rfc2544",
+    plan: include_str!("../../plans/rfc2544.toml"),
+    sizes: |sizes, plan| {
+        each("--frame-sizes", "rfc2544", some(sizes), &mut plan.rfc2544, |item, sizes| {
+            item.frame_sizes = sizes.to_vec()
+        })
+    },
+    duration: |options, plan| {
+        each("--duration", "rfc2544", options.duration, &mut plan.rfc2544, |item, duration| item.duration = *duration)
+    },
+    refused: &["count", "streams", "histogram"],
+};
 
 /// Actions on trials of a device.
 #[derive(Debug, Subcommand)]
@@ -11,6 +36,82 @@ pub(crate) enum Rfc2544Action {
     /// Classify recorded trials by RFC 9971: for each goal, each load as lower bound, upper bound or undecided, the relevant
     /// bounds and the conditional throughput.
     Classify(ClassifyOptions),
+}
+
+/// Tests of a device.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Rfc2544Options {
+    /// Tests, like throughput,loss: throughput, latency, loss, back-to-back (default: all of them).
+    #[arg(long, value_delimiter = ',', value_name = "TESTS")]
+    tests: Vec<Rfc2544Test>,
+    /// Highest load each way, best that of the link, like "10 Gbit/s L1" or "14 Mpps"; or the lowest and the highest, like
+    /// "10 kpps..1 Mpps".
+    #[arg(long, value_name = "LOAD")]
+    rate: Option<Ladder>,
+    /// How the throughput is searched for: mlr (RFC 9971) or binary.
+    #[arg(long, value_name = "WAY")]
+    search: Option<SearchMethod>,
+    /// File of goals for the search, as for "rfc2544 classify" (default: no loss in a trial of --duration).
+    #[arg(long, value_name = "FILE.toml")]
+    pub(crate) goals: Option<PathBuf>,
+    /// 4 or 6.
+    #[arg(long)]
+    ip: Option<IpVersion>,
+    /// Directions at the same time: one or both.
+    #[arg(long, value_parser = directions, value_name = "HOW MANY")]
+    directions: Option<Direction>,
+    /// Duration of each latency trial.
+    #[arg(long, value_name = "TIME")]
+    latency_duration: Option<Nanos>,
+    /// Number of latency trials.
+    #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u32..=1_000), value_name = "COUNT")]
+    latency_repeats: Option<u32>,
+    /// Number of bursts that are searched for.
+    #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u32..=1_000), value_name = "COUNT")]
+    burst_repeats: Option<u32>,
+    /// Number of flows that the packets rotate through, up to 1000000.
+    #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u32..=1_000_000))]
+    flows: Option<u32>,
+    /// Random ports of the flows (RFC 4814).
+    #[arg(long)]
+    random_ports: bool,
+    /// Packet engine: live, xsk, af_packet, udp or pktgen (default: the best one that works).
+    #[arg(long)]
+    engine: Option<Engine>,
+}
+
+fn directions(text: &str) -> Result<Direction, String> {
+    match text {
+        "one" => Ok(Direction::Forward),
+        "both" => Ok(Direction::Both),
+        _ => Err("write one or both".to_owned()),
+    }
+}
+
+impl Rfc2544Options {
+    /// Changes the tests of the plan. Goals are read later.
+    pub(crate) fn apply(&self, plan: &mut Plan) -> Result<(), PlanError> {
+        let items = &mut plan.rfc2544;
+        let count = |count: Option<u32>| count.and_then(NonZeroU32::new);
+        each("--tests", "rfc2544", some(&self.tests), items, |item, tests| item.tests = tests.to_vec())?;
+        each("--rate", "rfc2544", self.rate.clone(), items, |item, rate| item.rate = rate.clone())?;
+        each("--search", "rfc2544", self.search, items, |item, search| item.search = *search)?;
+        each("--ip", "rfc2544", self.ip, items, |item, ip| item.ip = *ip)?;
+        each("--directions", "rfc2544", self.directions, items, |item, direction| item.direction = *direction)?;
+        each("--latency-duration", "rfc2544", self.latency_duration, items, |item, duration| {
+            item.latency_duration = *duration;
+        })?;
+        each("--latency-repeats", "rfc2544", count(self.latency_repeats), items, |item, count| {
+            item.latency_repeats = *count;
+        })?;
+        each("--burst-repeats", "rfc2544", count(self.burst_repeats), items, |item, count| {
+            item.burst_repeats = *count;
+        })?;
+        each("--flows", "rfc2544", count(self.flows), items, |item, flows| item.flows = *flows)?;
+        let random = self.random_ports.then_some(());
+        each("--random-ports", "rfc2544", random, items, |item, ()| item.random_ports = true)?;
+        each("--engine", "rfc2544", self.engine, items, |item, engine| item.engine = Some(*engine))
+    }
 }
 
 /// Trials to classify, and goals to classify them by.

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bed::Wanted;
-use model::{Identity, Plan, RunId};
+use model::{Bed, Identity, Plan, RunId};
 use report::Notice;
 use run::{NewRun, Order};
 
@@ -11,11 +11,13 @@ use super::{
     beforehand::{bind_replays, check_machine, check_replays, fitting},
     desk::Desk,
     dry_run::dry_run,
-    plans, repeat, tell,
+    plans, repeat,
+    rfc2544::goals,
+    tell,
     wanted::{obtain_privilege, stamps, wanted},
 };
 use crate::{
-    cli::{self, Common, Identify, Measure, PacketsOptions, ProbeCommand},
+    cli::{self, Common, Identify, Measure, PacketsOptions, ProbeCommand, Rfc2544Options},
     exit::Exit,
     identity, paths, references,
 };
@@ -23,7 +25,10 @@ use crate::{
 /// `wireproof verify`
 pub(super) fn verify(plan: &Path, options: &Measure, identify: &Identify, common: &Common) -> anyhow::Result<Exit> {
     let identity = identity::read(identify)?;
-    let plan = plans::read(plan, &options.set, &[], |plan| cli::apply(options, &cli::GOODPUT, plan))?;
+    let plan = plans::read(plan, &options.set, &[], |plan| {
+        let known = if plan.rfc2544.is_empty() { &cli::GOODPUT } else { &cli::RFC2544 };
+        cli::apply(options, known, plan)
+    })?;
     measure(plan, identity, options, common)
 }
 
@@ -57,6 +62,30 @@ fn bring_streams(probe: &PacketsOptions, plan: &mut Plan) -> anyhow::Result<()> 
     Ok(())
 }
 
+/// `wireproof rfc2544`
+pub(super) fn rfc2544(tests: &Rfc2544Options, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
+    let goals = tests.goals.as_deref().map(goals).transpose()?;
+    let plan = plans::read(Path::new(cli::RFC2544.name), &options.set, &[], |plan| {
+        tests.apply(plan)?;
+        if let Some(goals) = &goals {
+            plan.rfc2544.iter_mut().for_each(|item| item.goal.clone_from(goals));
+        }
+        cli::apply(options, &cli::RFC2544, plan)
+    })?;
+    measure(plan, None, options, common)
+}
+
+/// Says that tests of RFC 2544 are for isolated beds, and where there is no device to test.
+fn tell_of_tests(plan: &Plan, bed: Option<&Bed>, common: &Common) {
+    if plan.rfc2544.is_empty() {
+        return;
+    }
+    tell(Notice::IsolatedOnly, common);
+    if bed.is_some_and(|bed| bed.dut.is_none()) {
+        tell(Notice::NoDevice, common);
+    }
+}
+
 fn measure(mut plan: Plan, identity: Option<Identity>, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
     let references = references::read(common)?;
     references.check_limits(&plan)?;
@@ -74,8 +103,10 @@ fn measure(mut plan: Plan, identity: Option<Identity>, options: &Measure, common
     let privilege = obtain_privilege(&options.bed, options.dut_cpus.is_some(), common)?;
     let wanted = Wanted { stamps: stamps(&plan), ..wanted(options, privilege)? };
     // Another machine is looked over once it is reached.
-    if !wanted.bed.has_other_hosts() {
-        fitting(&plan, &wanted)?;
+    if wanted.bed.has_other_hosts() {
+        tell_of_tests(&plan, None, common);
+    } else {
+        tell_of_tests(&plan, Some(&fitting(&plan, &wanted)?.bed), common);
     }
     desk.conduct(Order::New(Box::new(order(id, plan, identity))), &wanted)
 }

@@ -72,7 +72,7 @@ pub(super) fn with(words: &[String], names: &[&str], options: Vec<String>) -> Ve
     iter::once(program.clone()).chain(kept).chain(options).collect()
 }
 
-/// Plans, streams and captures in files of the person who measured.
+/// Plans, streams, captures and goals in files of the person who measured.
 fn is_from_file(parts: &[Part]) -> bool {
     let mut words = parts.iter().filter_map(|part| match part {
         Part::Word(word) => Some(word.as_str()),
@@ -80,7 +80,8 @@ fn is_from_file(parts: &[Part]) -> bool {
     });
     let of_plan =
         words.next() == Some("verify") && words.next().is_some_and(|plan| !plans::names().any(|it| it == plan));
-    let is_file = |part: &Part| matches!(part, Part::Option(name, _) if ["stream-file", "replay"].contains(&&**name));
+    let files = ["stream-file", "replay", "goals"];
+    let is_file = |part: &Part| matches!(part, Part::Option(name, _) if files.contains(&&**name));
     of_plan || parts.iter().any(is_file)
 }
 
@@ -140,6 +141,7 @@ mod tests {
             ),
             ("goodput --bed hosts:ssh://far?dev=e --ssh ssh_-F_/home/x/config", "goodput --bed hosts:ssh://far?dev=e"),
             ("verify --format html,pdf --references all quick", "verify --format html,pdf --references all quick"),
+            ("rfc2544 --tests loss,latency --out o --bed lab:router", "rfc2544 --tests loss,latency --bed lab:router"),
         ] {
             assert_eq!(repeated(&format!("wireproof {line}")), format!("wireproof {expected}"));
         }
@@ -156,6 +158,7 @@ mod tests {
             ("verify --bed stand ../rack.toml --cpus 0,1 --out o", "verify plan.toml --bed stand --cpus 0,1"),
             ("packets --stream-file /home/x/s.toml --duration 500ms --mtu 9000", "verify plan.toml --mtu 9000"),
             ("packets --replay=/home/x/c.pcap --rate 2kpps --wrap onload", "verify plan.toml --wrap onload"),
+            ("rfc2544 --goals /home/x/g.toml --tests loss --mtu 9000", "verify plan.toml --mtu 9000"),
         ] {
             assert_eq!(repeated(&format!("wireproof {line}")), format!("wireproof {expected}"));
         }

@@ -30,7 +30,7 @@ pub(super) fn act(action: &Rfc2544Action, common: &Common) -> anyhow::Result<Exi
 }
 
 fn classify(options: &ClassifyOptions, common: &Common) -> anyhow::Result<Exit> {
-    let goals = read(&options.goals, "a file of goals", paths::LONGEST, parse_goals)?;
+    let goals = goals(&options.goals)?;
     let mut assessed = Vec::new();
     if let Some(file) = &options.trials {
         let trials = read(file, "a file of trials", LONGEST, parse_trials)?;
@@ -58,6 +58,11 @@ fn of_run(run: &Run, goals: &[Goal]) -> Result<Vec<AssessedGoal>, Words> {
         goals.iter().map(of)
     };
     Ok(configurations.into_iter().flat_map(assessed).collect())
+}
+
+/// Goals of a file.
+pub(super) fn goals(path: &Path) -> Result<Vec<Goal>, Words> {
+    read(path, "a file of goals", paths::LONGEST, parse_goals)
 }
 
 fn read<T, E: ToString>(

@@ -1,4 +1,4 @@
-//! Trials that were recorded elsewhere, classified by the goals of RFC 9971.
+//! Tests of a device by RFC 2544, and trials that were recorded elsewhere, classified by the goals of RFC 9971.
 
 use std::{
     fs,
@@ -237,4 +237,94 @@ fn the_tester_is_searched_first_without_the_router() {
     assert_eq!((lower(&search["tester"][0]), lower(&search["goals"][0]["result"])), (20e6.into(), 20e6.into()));
     assert_eq!(search["vouched"], serde_json::json!([true]));
     before.assert_same();
+}
+
+/// All tests at one small load, in a few seconds.
+const SHORT: [&str; 16] = [
+    "--rate",
+    "1 kpps..10 kpps",
+    "--frame-sizes",
+    "128",
+    "--duration",
+    "300 ms",
+    "--latency-duration",
+    "300 ms",
+    "--latency-repeats",
+    "2",
+    "--burst-repeats",
+    "1",
+    "--set",
+    "rfc2544.longest_burst=100 ms",
+    "--lang",
+    "en",
+];
+
+#[test]
+fn a_router_is_tested_in_a_few_seconds_and_the_report_names_each_shortcut() {
+    let desk = Desk::new();
+    let done = desk.run(&[&["rfc2544", "--bed", "lab:router", "--json"][..], &SHORT].concat());
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(done.err.contains("RFC 6815") && !done.err.contains("tester itself"), "{}", done.err);
+    let run = done.json();
+    let tests = &run["rfc2544"][0];
+    let kinds: Vec<&str> =
+        tests["deviations"].as_array().unwrap().iter().map(|it| it["kind"].as_str().unwrap()).collect();
+    for kind in ["simulated", "short-trials", "short-loss-trials", "few-latency-trials", "few-bursts", "few-sizes"] {
+        assert!(kinds.contains(&kind), "{kind}: {kinds:?}");
+    }
+    assert!(!kinds.contains(&"no-device"), "{kinds:?}");
+    let size = &tests["sizes"][0];
+    assert_eq!(size["frame_size"], 128, "{size:#}");
+    let throughput = &size["throughput"];
+    let load = throughput["load_pps"].as_f64().unwrap_or_else(|| panic!("{size:#}"));
+    assert!((1e3..=10e3).contains(&load), "{throughput:#}");
+    assert_eq!(throughput["ports"].as_array().unwrap().len(), 2);
+    let latency = &size["latency"][0];
+    assert_eq!((&latency["trials"], &latency["load_pps"]), (&2.into(), &load.into()), "{size:#}");
+    assert!(latency["mean_ns"].as_f64() > Some(100.0), "{latency:#}");
+    assert!(size["loss"].as_array().unwrap().len() >= 2, "{size:#}");
+    assert_eq!(size["back_to_back"]["repeats"], 1, "{size:#}");
+    let command = run["run"]["command"].as_array().unwrap();
+    assert!(command.iter().any(|word| word == "rfc2544"), "{command:?}");
+
+    let out = desk.path("report");
+    let report = desk.run(&["report", "last", "--format", "md,csv", "--out", text(&out), "--lang", "ja"]);
+    assert_eq!(report.status, 0, "{}", report.err);
+    assert!(report.out.contains("スループット"), "{}", report.out);
+    let pages = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
+    let page = pages.into_iter().find(|path| path.extension().is_some_and(|it| it == "md")).unwrap();
+    let page = fs::read_to_string(page).unwrap();
+    for words in ["RFC 2544 の試験", "RFC 6815", "60 s ではなく 300 ms", "バックツーバック"] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+}
+
+#[test]
+fn a_bed_without_a_device_measures_the_tester_and_says_so() {
+    let desk = Desk::new();
+    let words =
+        ["rfc2544", "--tests", "loss", "--rate", "10 kpps", "--frame-sizes", "64", "--duration", "200 ms", "--json"];
+    let done = desk.run(&words);
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(done.err.contains("the tester itself is measured"), "{}", done.err);
+    let tests = &done.json()["rfc2544"][0];
+    assert_eq!(tests["deviations"][0]["kind"], "no-device");
+    assert_eq!(tests["sizes"][0]["throughput"], Value::Null);
+}
+
+#[test]
+fn tests_that_cannot_be_are_refused_before_anything_is_sent() {
+    let desk = Desk::new();
+    let run = |words: &[&str]| desk.run(&[&["rfc2544"][..], words].concat());
+    run(&["--tests", "throughput,jitter"]).fails(2, &["\"jitter\" is not a test of RFC 2544", "back-to-back"]);
+    run(&["--tests", ""]).fails(2, &["is not a test of RFC 2544"]);
+    run(&["--tests", "loss,loss"]).fails(2, &["tests names each test once"]);
+    run(&["--frame-sizes", "64,9018"]).fails(2, &["9018 does not fit MTU 1500"]);
+    run(&["--rate", "10 %"]).fails(2, &["no highest load", "10 Gbit/s L1"]);
+    run(&["--goals", text(&desk.path("absent"))]).fails(2, &["absent"]);
+    let no_goals = desk.path("goals.toml");
+    fs::write(&no_goals, "name = \"x\"\n").unwrap();
+    run(&["--goals", text(&no_goals)]).fails(2, &["goals.toml", "name"]);
+    run(&["--directions", "three"]).fails(2, &["write one or both"]);
+    run(&["--count", "5"]).fails(2, &["[[latency]]"]);
 }

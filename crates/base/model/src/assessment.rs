@@ -8,6 +8,7 @@ use crate::{
     limited::{Culprit, LimitedBy, LossAt, Place},
     probe::ProbeSpec,
     reference::ReferenceComparison,
+    rfc2544::Rfc2544,
     search::AssessedSearch,
     verdict::{LimitOutcome, Undecided, Verdict},
 };
@@ -25,6 +26,8 @@ pub struct Assessment {
     pub comparisons: Option<Vec<ReferenceComparison>>,
     /// Round trips while TCP fills the path, against those of the idle path.
     pub bufferbloat: Vec<Bufferbloat>,
+    /// Results of tests of RFC 2544; empty where the plan has none.
+    pub rfc2544: Vec<Rfc2544>,
     /// The searches of the plan that were begun, in its order.
     pub searches: Vec<AssessedSearch>,
     /// Health of the cards; `None` where the plan does not ask for it.

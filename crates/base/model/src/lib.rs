@@ -38,6 +38,7 @@ pub mod plausible;
 pub mod probe;
 pub mod reading;
 pub mod reference;
+pub mod rfc2544;
 pub mod router;
 pub mod run;
 pub mod search;

@@ -5,7 +5,9 @@ use model::{
     plan::{Method, Section, Step},
 };
 
-use crate::{Configuration, Next, Past, Procedure, ladder::Ladder, searching::Searching, steps::Steps};
+use crate::{
+    Configuration, Next, Past, Procedure, ladder::Ladder, rfc2544::Rfc2544, searching::Searching, steps::Steps,
+};
 
 /// The way of a run through its plan.
 #[derive(Debug)]
@@ -73,6 +75,7 @@ impl Course {
                 Method::List => Box::new(Steps(configurations)),
                 Method::Ladder => Box::new(Ladder::of_all_rungs(configurations)),
                 Method::Search(planned) => Box::new(Searching::new(configurations, planned)),
+                Method::Rfc2544(planned) => Box::new(Rfc2544::new(configurations, planned)),
             };
             (section.id, procedure)
         };

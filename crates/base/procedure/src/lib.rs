@@ -3,11 +3,12 @@
 //! Each section of a plan is measured by a [`Procedure`]. A [`Course`] goes through all of them, once for each repeat. A run that
 //! is resumed replays its stored trials into a course, which then asks for the rest.
 //!
-//! A new procedure is a module beside `steps`, `ladder` and `searching`, a [`model::plan::Method`], and a line in [`Course::of`].
+//! A new procedure is a module beside `steps`, `ladder`, `searching` and `rfc2544`, a [`model::plan::Method`], and a line in [`Course::of`].
 
 mod course;
 mod ladder;
 mod left_out;
+pub mod rfc2544;
 pub mod search;
 mod searching;
 mod steps;
@@ -67,6 +68,8 @@ pub enum Why {
     Rung,
     /// The next load of a search.
     Searched,
+    /// The next trial of a test of RFC 2544.
+    Tested,
     /// All that was planned has been asked for.
     AllAsked,
 }

@@ -100,6 +100,10 @@ pub enum Notice<'a> {
         /// The command line that continues it.
         command: &'a str,
     },
+    /// The plan has tests of RFC 2544, which are for isolated beds.
+    IsolatedOnly,
+    /// The plan tests a device, and none is known between the ends.
+    NoDevice,
     /// There is no root on a machine of a bed; says what root would add.
     NoRoot {
         /// Name of the machine.
@@ -189,6 +193,8 @@ mod tests {
             Notice::Captured { frames: 1, seen: 2, dropped: 3 },
             Notice::ThroughputAlias,
             Notice::Unprivileged,
+            Notice::IsolatedOnly,
+            Notice::NoDevice,
             Notice::NoRoot { machine: "far" },
         ] {
             assert_ne!(notice.text(Lang::En), notice.text(Lang::Ja));

@@ -52,9 +52,10 @@ fn heading(run: &Run, t: &Texts) -> String {
     .join(" · ")
 }
 
-/// The tables of all probes.
+/// The tables of all tests and probes.
 fn tables(material: &Material<'_>, t: &Texts) -> Vec<String> {
-    let tables: Vec<String> = probes::ALL.iter().flat_map(|probe| probe.terminal_table(material, t)).collect();
+    let mut tables = content::rfc2544_table(material.assessment, t);
+    tables.extend(probes::ALL.iter().flat_map(|probe| probe.terminal_table(material, t)));
     if tables.is_empty() { vec![t.get("headline-none")] } else { tables }
 }
 

@@ -3,12 +3,18 @@
 use std::cmp::Reverse;
 
 use model::{
-    Assessment, Delta, Evidence, FlowAssessment, Limited, LimitedBy, LossAt, Place, ProbeSpec, Reference, Run, Trial,
-    TrialAssessment, alike::grouped, plan::Purpose,
+    Assessment, Delta, Evidence, FlowAssessment, KeyFigure, Limited, LimitedBy, LossAt, PageOne, Place, ProbeSpec,
+    Reference, Run, Trial, TrialAssessment, alike::grouped, plan::Purpose, rfc2544::Rfc2544,
 };
 
 use crate::{
-    Chosen, beside_references, bufferbloat::bufferbloat, card_health::card_health, judge, overall, page_one, probes,
+    Chosen, beside_references,
+    bufferbloat::bufferbloat,
+    card_health::card_health,
+    judge, overall,
+    page_one::{MOST as MOST_KEY_FIGURES, page_one},
+    probes,
+    rfc2544::{is_of_tests, key_figures, rfc2544},
     searches::searches,
 };
 
@@ -16,13 +22,15 @@ use crate::{
 pub fn assess(run: &Run, references: &[Reference], chosen: &Chosen) -> Assessment {
     let outcomes = judge(run, references);
     let trials: Vec<TrialAssessment> = run.trials.iter().map(|trial| probes::assess(run, trial)).collect();
+    let tests = rfc2544(run, &trials);
     let Limits { known: limited, unknown: limit_unknown, ways } = limited(run, &trials);
     Assessment {
         verdict: overall(&outcomes, run.identity.as_ref()),
-        page_one: page_one(run, &outcomes, &limited, ways),
+        page_one: first_page(run, &tests, page_one(run, &outcomes, &limited, ways)),
         outcomes,
         comparisons: (*chosen != Chosen::None).then(|| beside_references(run, references, chosen)),
         bufferbloat: bufferbloat(run),
+        rfc2544: tests,
         searches: searches(run),
         card: (run.plan.purpose == Some(Purpose::Card)).then(|| card_health(run, &trials)),
         self_tests: run.self_tests.iter().map(|trial| probes::assess(run, trial)).collect(),
@@ -31,6 +39,14 @@ pub fn assess(run: &Run, references: &[Reference], chosen: &Chosen) -> Assessmen
         losses: losses(run, &trials),
         trials,
     }
+}
+
+/// The first page with the throughput of tests of RFC 2544 in the place of their single trials.
+fn first_page(run: &Run, tests: &[Rfc2544], mut page: PageOne) -> PageOne {
+    page.key_figures.retain(|figure| !matches!(figure, KeyFigure::Free(free) if is_of_tests(run, &free.spec)));
+    let room = MOST_KEY_FIGURES.saturating_sub(page.key_figures.len());
+    page.key_figures.extend(key_figures(run, tests).into_iter().take(room).map(KeyFigure::Free));
+    page
 }
 
 /// A trial with its conclusions.

@@ -12,6 +12,7 @@ mod link;
 mod page_one;
 mod probes;
 mod references;
+mod rfc2544;
 mod searches;
 mod synchronous;
 

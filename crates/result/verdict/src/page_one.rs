@@ -11,7 +11,7 @@ use crate::{interval, known_median};
 
 /// Fewest and most key figures.
 const FEWEST: usize = 3;
-const MOST: usize = 5;
+pub(crate) const MOST: usize = 5;
 
 /// Draws it from a run, the outcomes of its limits, what limited it, and how many configurations and ways have a limit.
 pub fn page_one(run: &Run, outcomes: &[LimitOutcome], limited: &[Limited], ways: usize) -> PageOne {

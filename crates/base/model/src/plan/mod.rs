@@ -18,7 +18,7 @@ use serde::{Deserialize, Serialize};
 pub use goodput::GoodputItem;
 pub use latency::LatencyItem;
 pub use limit::{Bound, Criterion, Limit};
-pub use packets::{Ladder, LadderError, PacketsItem};
+pub use packets::{Ladder, LadderError, PacketsItem, Rfc2544Item};
 pub use path::PathItem;
 pub use transactions::{TransactionKind, TransactionsItem};
 
@@ -28,6 +28,7 @@ use crate::{
     choice::choice,
     plausible::Checked,
     probe::{LONGEST, PathSpec, ProbeSpec, Protocol, Stack},
+    rfc2544::PlannedRfc2544,
     search::PlannedSearch,
     toml_text::{from_toml, to_toml},
     trial::{Origin, Trial},
@@ -66,6 +67,9 @@ pub struct Plan {
     /// Requests and their responses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transactions: Vec<TransactionsItem>,
+    /// Tests of RFC 2544.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rfc2544: Vec<Rfc2544Item>,
     /// Limits that figures must reach.
     #[serde(default)]
     pub limits: Vec<Limit>,
@@ -116,6 +120,8 @@ pub enum Method {
     Ladder,
     /// By loads that follow from the trials so far, for each configuration.
     Search(PlannedSearch),
+    /// Tests of a device, one after the other, for each configuration.
+    Rfc2544(PlannedRfc2544),
 }
 
 impl Step {
@@ -288,13 +294,14 @@ impl Plan {
     }
 
     /// The items of each section that measures, in the order they are measured: the path first, because the others rest on it.
-    fn items(&self) -> [(&'static str, Vec<&dyn Item>); 5] {
+    fn items(&self) -> [(&'static str, Vec<&dyn Item>); 6] {
         [
             ("path", items(&self.path)),
             ("latency", items(&self.latency)),
             ("goodput", items(&self.goodput)),
             ("packets", items(&self.packets)),
             ("transactions", items(&self.transactions)),
+            ("rfc2544", items(&self.rfc2544)),
         ]
     }
 
@@ -311,6 +318,7 @@ impl Plan {
             path: vec![],
             packets: vec![],
             transactions: vec![],
+            rfc2544: vec![],
             limits: vec![],
         }
     }

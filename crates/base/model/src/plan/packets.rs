@@ -1,11 +1,14 @@
 //! The section of a plan for numbered packets.
 
+mod rfc2544;
+
 use std::{num::NonZeroU32, str::FromStr};
 
 use derive_more::Display;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use self::rfc2544::Rfc2544Item;
 use super::{
     Item, LONGEST, Method, Plan,
     searched::Searched,

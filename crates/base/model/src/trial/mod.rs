@@ -83,6 +83,13 @@ pub struct Origin {
     pub attempt: u32,
 }
 
+impl Origin {
+    /// Name of the plan's section, like `packets`, without its number.
+    pub fn section(&self) -> &str {
+        self.procedure.split('.').next().unwrap_or_default()
+    }
+}
+
 /// An end that sent beside the near one.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct OtherSender {

@@ -31,6 +31,14 @@ pub struct PacketsResult {
 }
 
 impl Trial {
+    /// Its streams of numbered packets; empty for any other probe.
+    pub fn packet_streams(&self) -> &[PacketStream] {
+        match &self.measured {
+            Measured::Packets { result, .. } => &result.streams,
+            _ => &[],
+        }
+    }
+
     /// Names its captures without folders.
     pub(crate) fn leave_folders(&mut self) {
         if let Measured::Packets { spec, .. } = &mut self.measured {

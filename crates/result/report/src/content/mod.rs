@@ -15,6 +15,7 @@ mod method;
 mod opening;
 mod raw;
 mod references;
+mod rfc2544;
 mod searches;
 mod topology;
 
@@ -23,6 +24,7 @@ pub(crate) use card_health::lines as card_lines;
 pub(crate) use comparison::comparison;
 pub use identity::issued_before;
 pub use method::PLAN_FILE;
+pub(crate) use rfc2544::terminal_table as rfc2544_table;
 pub(crate) use searches::lines as search_lines;
 
 use self::items::Items;
@@ -73,7 +75,8 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
 }
 
 fn results(material: &Material<'_>, t: &Texts) -> Block {
-    let mut blocks: Vec<Block> = searches::section(material.assessment, t).into_iter().collect();
+    let mut blocks = rfc2544::sections(material.assessment, t);
+    blocks.extend(searches::section(material.assessment, t));
     blocks.extend(probes::ALL.iter().filter_map(|probe| probe.results(material, t)));
     blocks.extend(limited::limited(material, t));
     blocks.extend(dut::dut(material.run, t));

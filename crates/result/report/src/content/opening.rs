@@ -2,7 +2,7 @@
 
 use model::{FreeFigure, KeyFigure, LimitOutcome, Place, Run};
 
-use super::searches::lines as search_lines;
+use super::{rfc2544, searches::lines as search_lines};
 use crate::{
     columns::Columns,
     doubts::gather,
@@ -135,7 +135,8 @@ fn limited(material: &Material<'_>, t: &Texts) -> Option<String> {
 
 /// The main figures in words.
 pub(super) fn summary(material: &Material<'_>, t: &Texts) -> Block {
-    let headlines = probes::ALL.iter().flat_map(|probe| probe.headlines(material, t));
+    let of_tests = rfc2544::headlines(material.assessment, t).into_iter();
+    let headlines = of_tests.chain(probes::ALL.iter().flat_map(|probe| probe.headlines(material, t)));
     let stacks = probes::ALL.iter().flat_map(|probe| probe.stack_headlines(material, t));
     let searches = search_lines(material.assessment, t);
     let lines: Vec<Item> = searches.into_iter().chain(headlines).chain(stacks).map(Item::from).collect();

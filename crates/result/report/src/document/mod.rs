@@ -21,7 +21,7 @@ use std::collections::BTreeMap;
 use model::{
     Assessment, Bed, Bufferbloat, CardHealth, CoreUse, DUT, Delta, Doubt, EndCounters, Environment, Identity,
     LimitOutcome, LossAt, OtherSender, Plan, ReferenceComparison, Run, RunId, Trial, TrialAssessment, Verdict,
-    counters::Event, run::Resumption,
+    counters::Event, rfc2544::Rfc2544, run::Resumption,
 };
 
 pub use self::{
@@ -125,6 +125,9 @@ document! {
         /// Searches for the highest load; absent where the plan has none.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         searches: Vec<SearchEntry> = assessment.searches.iter().map(SearchEntry::of).collect(),
+        /// Results of tests of RFC 2544; left out where the plan has none.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        rfc2544: Option<Vec<Rfc2544>> = Some(assessment.rfc2544.clone()).filter(|all| !all.is_empty()),
         /// Health of the cards at the ends; null where the plan does not ask for it.
         card: Option<CardHealth> = assessment.card.clone(),
         /// The run beside published or imported figures; empty if none is comparable or wanted.

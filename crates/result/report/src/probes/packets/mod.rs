@@ -9,11 +9,11 @@ mod ports;
 mod tables;
 mod together;
 
-use model::{PacketStream, PacketsResult, PacketsSpec, trial::AllSenders};
+use model::{PacketStream, PacketsResult, PacketsSpec, Trial, trial::AllSenders};
 
 pub use self::document::{PacketsFigures, StreamFigures};
 use self::{
-    group::{StreamGroup, stream_groups},
+    group::{PacketGroup, StreamGroup, stream_groups},
     together::{TogetherGroup, together_groups},
 };
 use super::{MainFigure, Probe, Spec};
@@ -43,7 +43,7 @@ impl Probe for Packets {
     }
 
     fn results(&self, material: &Material<'_>, t: &Texts) -> Option<Block> {
-        let groups = groups::<PacketsSpec>(material);
+        let groups = own_groups(material);
         (!groups.is_empty()).then(|| tables::section(material.run, &groups, t))
     }
 
@@ -71,7 +71,7 @@ impl Probe for Packets {
             let spec = group.spec.clone().into();
             Row(stream_row(group, t), material.limits(&spec, Some((group.from, group.to)), t))
         };
-        let groups = groups::<PacketsSpec>(material);
+        let groups = own_groups(material);
         let together = groups.iter().flat_map(together_groups).map(|it| Row(together_row(&it, t), vec![]));
         terminal::table(head.map(|key| t.get(key)), stream_groups(&groups).iter().map(row).chain(together).collect())
     }
@@ -101,8 +101,16 @@ pub(super) fn made_alone(result: &PacketsResult) -> String {
     or_none(result.streams.first(), |stream| packet_rate(stream.forwarding_pps()))
 }
 
+/// Configurations without those of tests of RFC 2544, whose results stand in a section of their own.
+fn own_groups<'a>(material: &Material<'a>) -> Vec<PacketGroup<'a>> {
+    let is_of_test = |trial: &Trial| trial.origin.as_ref().is_some_and(|origin| origin.section() == "rfc2544");
+    let mut groups = groups::<PacketsSpec>(material);
+    groups.retain(|group| !group.trials.iter().all(|(trial, _)| is_of_test(trial)));
+    groups
+}
+
 fn streams<'a>(material: &Material<'a>) -> Vec<StreamGroup<'a>> {
-    stream_groups(&groups::<PacketsSpec>(material))
+    stream_groups(&own_groups(material))
 }
 
 fn headline(group: &StreamGroup<'_>, t: &Texts) -> Option<String> {

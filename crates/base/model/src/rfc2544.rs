@@ -1,0 +1,255 @@
+//! Tests of RFC 2544 (IPv4), RFC 5180 (IPv6) and RFC 9004 (back-to-back frames) on a device under test.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use crate::{
+    choice::choice,
+    frame_size::FrameSize,
+    search::{AssessedGoal, Goal, SearchMethod, least_load},
+    units::Nanos,
+};
+
+choice!(
+    /// A test of a device.
+    Rfc2544Test, "a test of RFC 2544", {
+        /// The highest load without loss (26.1).
+        Throughput = "throughput",
+        /// Time on the way at the throughput (26.2).
+        Latency = "latency",
+        /// Loss at loads from the highest down (26.3).
+        Loss = "loss",
+        /// The longest burst at the highest load without loss (26.4, RFC 9004).
+        BackToBack = "back-to-back",
+    }
+);
+
+impl Rfc2544Test {
+    /// All of them, in the order in which they are made.
+    pub const ALL: [Self; 4] = [Self::Throughput, Self::Latency, Self::Loss, Self::BackToBack];
+}
+
+/// Frame sizes for Ethernet, with FCS (RFC 2544, section 9.1; RFC 5180, section 5.1).
+pub const FRAME_SIZES: [u32; 7] = [64, 128, 256, 512, 1024, 1280, 1518];
+
+/// Tests as a plan asks for them, at each frame size.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PlannedRfc2544 {
+    /// The tests, each once.
+    pub tests: Vec<Rfc2544Test>,
+    /// The way to search for the throughput.
+    pub search: SearchMethod,
+    /// Goals of that search; the first one gives the throughput of the other tests.
+    pub goals: Vec<Goal>,
+    /// Lowest load of the search, as a share of the highest.
+    pub lowest: f64,
+    /// Duration of each trial of the loss test.
+    pub duration: Nanos,
+    /// Duration of each trial of the latency test.
+    pub latency_duration: Nanos,
+    /// Trials of the latency test.
+    pub latency_repeats: u32,
+    /// Bursts that are searched for.
+    pub burst_repeats: u32,
+    /// Duration of the longest burst.
+    pub longest_burst: Nanos,
+}
+
+impl PlannedRfc2544 {
+    /// Whether a test is asked for.
+    pub fn has(&self, test: Rfc2544Test) -> bool {
+        self.tests.contains(&test)
+    }
+
+    /// Lowest load of a search up to this one.
+    pub fn min(&self, max: u64) -> u64 {
+        let share = (max as f64 * self.lowest).ceil() as u64;
+        share.max(least_load(&self.goals)).min(max)
+    }
+}
+
+/// Results of one section of a plan in one repeat.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Rfc2544 {
+    /// The section, like `rfc2544.1`.
+    pub section: String,
+    /// The repeat of the plan, from 1.
+    pub repeat: u32,
+    /// Differences to the RFC.
+    pub deviations: Vec<Deviation>,
+    /// Each frame size, in the order of the plan.
+    pub sizes: Vec<TestedSize>,
+}
+
+/// Results at one frame size.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct TestedSize {
+    /// Size of the frames as they were asked for, with FCS.
+    pub frame_size: FrameSize,
+    /// Size of the frames as they were sent; null where none was.
+    pub sent_size: Option<FrameSize>,
+    /// Highest load of the tests, in frames a second each way: that of the plan, or what the sender reached.
+    pub max_pps: f64,
+    /// The most that the link carries of such frames each way, in frames a second; null where its rate is not known.
+    pub line_pps: Option<f64>,
+    /// Cores of the device under test; null where they are not known.
+    pub dut_cores: Option<usize>,
+    /// Each goal of the search for the throughput, with its result; empty where it was not searched for.
+    pub goals: Vec<AssessedGoal>,
+    /// The longest trial at the throughput; null where there is none.
+    pub throughput: Option<AtThroughput>,
+    /// Time on the way at the throughput, for each direction.
+    pub latency: Vec<TestedLatency>,
+    /// Loss at loads from the highest down.
+    pub loss: Vec<TestedLoss>,
+    /// Bursts at the highest load; null where none was sent.
+    pub back_to_back: Option<BackToBack>,
+}
+
+/// A trial at the throughput.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct AtThroughput {
+    /// Number of the trial.
+    pub trial: u32,
+    /// The throughput: frames a second each way.
+    pub load_pps: f64,
+    /// Frames a second that were forwarded, all directions together, each frame counted once.
+    pub forwarded_pps: f64,
+    /// Bits a second that were forwarded on layer 1, all directions together, each frame counted once.
+    pub forwarded_l1_bps: f64,
+    /// Whether a higher load was shown to fail; otherwise the device may forward more.
+    pub is_bounded: bool,
+    /// Rates at each port of the tester.
+    pub ports: Vec<PortRates>,
+}
+
+/// Rates at a port of the tester, on layer 1: with preamble, start delimiter and gap.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct PortRates {
+    /// The port.
+    pub port: String,
+    /// Bits a second that it sent.
+    pub tx_l1_bps: f64,
+    /// Bits a second that it received.
+    pub rx_l1_bps: f64,
+}
+
+/// Time on the way at the throughput, in nanoseconds.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct TestedLatency {
+    /// The sending end.
+    pub from: String,
+    /// The receiving end.
+    pub to: String,
+    /// Load of the trials, in frames a second each way.
+    pub load_pps: f64,
+    /// Trials that have times.
+    pub trials: usize,
+    /// Smallest time of all trials; null where a trial does not know it.
+    pub min_ns: Option<u64>,
+    /// Average over the trials of the mean of each.
+    pub mean_ns: Option<f64>,
+    /// Median over the trials of the median of each.
+    pub p50_ns: Option<f64>,
+    /// Median over the trials of the 99th percentile of each.
+    pub p99_ns: Option<f64>,
+    /// Median over the trials of the 99.9th percentile of each.
+    pub p999_ns: Option<f64>,
+    /// Largest time of all trials.
+    pub max_ns: Option<u64>,
+}
+
+/// Loss at one load.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct TestedLoss {
+    /// Number of the trial.
+    pub trial: u32,
+    /// The load as a share of the highest.
+    pub share: f64,
+    /// Frames a second that were offered each way.
+    pub offered_pps: f64,
+    /// Share of the frames sent that did not arrive.
+    pub loss_ratio: f64,
+}
+
+/// Bursts at the highest load (RFC 9004).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct BackToBack {
+    /// Rate of the bursts, in frames a second each way.
+    pub rate_pps: f64,
+    /// Bursts that were searched for.
+    pub repeats: usize,
+    /// Whether the longest burst of the test had no loss: the device has no limit of bursts at this rate.
+    pub is_unlimited: bool,
+    /// Frames of the longest burst without loss, averaged over the repeats.
+    pub mean_frames: f64,
+    /// The shortest of them.
+    pub min_frames: u64,
+    /// The longest of them.
+    pub max_frames: u64,
+    /// Their standard deviation.
+    pub deviation_frames: f64,
+    /// Time that the device's buffer holds at this rate, in seconds, corrected by the frames that it forwards meanwhile (RFC 9004,
+    /// section 5.4); null without a throughput or without a limit.
+    pub buffer_s: Option<f64>,
+}
+
+/// A difference to RFC 2544.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum Deviation {
+    /// There is no device between the ends: the tester was measured.
+    NoDevice,
+    /// The bed is simulated: there is no link with a rate of its own.
+    Simulated,
+    /// The sender's cores did the forwarding and receiving too, so that nothing could be overrun: no loss says nothing of the device.
+    SynchronousLoop,
+    /// Full-length trials of the throughput are shorter than 60 s.
+    ShortTrials {
+        /// Their duration.
+        duration: Nanos,
+    },
+    /// Trials of the throughput may lose frames.
+    LossAllowed {
+        /// Share that a trial may lose.
+        loss_ratio: f64,
+        /// Share of the trials that may lose more.
+        exceed_ratio: f64,
+    },
+    /// Trials of the loss test are shorter than 60 s.
+    ShortLossTrials {
+        /// Their duration.
+        duration: Nanos,
+    },
+    /// Trials of the latency test are shorter than 120 s.
+    ShortLatencyTrials {
+        /// Their duration.
+        duration: Nanos,
+    },
+    /// The latency test has fewer than 20 trials.
+    FewLatencyTrials {
+        /// Their number.
+        trials: u32,
+    },
+    /// The times of all frames of a trial are averaged, in the place of one tagged frame after 60 s.
+    AllFramesTimed,
+    /// Fewer than 50 bursts are searched for.
+    FewBursts {
+        /// Their number.
+        bursts: u32,
+    },
+    /// The longest burst is shorter than 2 s.
+    ShortBursts {
+        /// Its duration.
+        duration: Nanos,
+    },
+    /// Frame sizes of the RFC are missing.
+    FewSizes {
+        /// Sizes of the RFC that were tested.
+        tested: usize,
+        /// Sizes of the RFC.
+        of: usize,
+    },
+    /// The sender did not reach the highest load of the plan: the tests took what it reached for the highest load.
+    SenderLimited,
+}

@@ -1,0 +1,329 @@
+//! Tests of RFC 2544, one after the other at each frame size. Each rests on what those before it found: latency is measured at the
+//! throughput, and what the sender did not reach is the highest load of no later test.
+
+mod bursts;
+#[cfg(test)]
+mod tests;
+
+use model::{
+    Doubt, Nanos, PacketStream, ProbeSpec, Total, Trial,
+    rfc2544::{PlannedRfc2544, Rfc2544Test},
+    search::{AssessedGoal, SearchMethod},
+};
+
+use self::bursts::Bursts;
+use crate::{
+    Configuration, Next, Past, Procedure, Why,
+    search::{BinarySearch, MlrSearch, Outcome, Search},
+};
+
+/// Loads of the loss test, as shares of the highest: no step is larger than a tenth (RFC 2544, section 26.3).
+const SHARES: [f64; 10] = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1];
+
+/// Trials without loss in a row that end the loss test.
+const LOSSLESS: usize = 2;
+
+/// Share of the highest load that a device is expected to forward, and share of the longest burst that it is expected to hold.
+const FORESEEN_LOAD: f64 = 0.5;
+const FORESEEN_BURST: f64 = 0.05;
+
+/// The tests of a section.
+#[derive(Debug)]
+pub(crate) struct Rfc2544 {
+    /// A configuration for each frame size, at its highest load.
+    sizes: Vec<Configuration>,
+    planned: PlannedRfc2544,
+}
+
+/// Trials of the tests at one frame size, so far.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Tested<'t> {
+    /// The configuration at the highest load of the plan.
+    pub configuration: Configuration,
+    /// Highest load of the later tests: that of the plan, or the highest that the sender reached.
+    pub max: u64,
+    /// Whether the sender did not reach the highest load of the plan.
+    pub is_limited: bool,
+    /// Goals of the search; empty where there was none.
+    pub goals: Vec<AssessedGoal>,
+    /// The longest of the last trials at the throughput.
+    pub at_throughput: Option<&'t Trial>,
+    /// Trials of the latency test.
+    pub latency: Vec<&'t Trial>,
+    /// Trials of the loss test with their shares of the highest load.
+    pub loss: Vec<(f64, &'t Trial)>,
+    /// Frames each way of the longest burst without loss, of each search that came to its end.
+    pub bursts: Vec<u64>,
+    /// Whether the longest burst of the test had no loss.
+    pub is_unlimited: bool,
+}
+
+/// Results of these tests, from the trials of a section of a plan in one repeat, in the order in which they were asked for. Trials that
+/// failed may be missing.
+pub fn tested<'t>(
+    specs: Vec<ProbeSpec>,
+    senders: usize,
+    planned: &PlannedRfc2544,
+    trials: impl IntoIterator<Item = &'t Trial>,
+) -> Vec<Tested<'t>> {
+    let sizes = specs.into_iter().map(|spec| Configuration { spec, senders: 0..senders }).collect();
+    let mut trials = trials.into_iter().peekable();
+    let next = |asked: &Configuration| {
+        let is_it = trials.peek()?.measured.spec() == asked.spec;
+        Some(if is_it { trials.next().filter(|trial| trial.is_whole()) } else { None })
+    };
+    let mut walk = Walk { past: Box::new(next), wanted: Vec::new(), most: 0 };
+    let procedure = Rfc2544 { sizes, planned: planned.clone() };
+    procedure.walk(&mut walk)
+}
+
+/// The trial that was made where this one was asked for: `None` behind the last one, `Some(None)` for one that failed.
+type Made<'w, 't> = Box<dyn FnMut(&Configuration) -> Option<Option<&'t Trial>> + 'w>;
+
+/// Goes through the tests: through trials that there are, and on through those that are expected.
+struct Walk<'w, 't> {
+    past: Made<'w, 't>,
+    /// Trials to come.
+    wanted: Vec<Configuration>,
+    /// Number of those that are looked for.
+    most: usize,
+}
+
+/// Outcome of a trial, or what is expected of it.
+#[derive(Clone, Copy)]
+struct Seen<'t> {
+    /// `None` for a trial that failed, or that is to come.
+    trial: Option<&'t Trial>,
+    outcome: Outcome,
+}
+
+impl Seen<'_> {
+    /// Whether nothing was lost, wherever the sender came to.
+    fn is_lossless(&self) -> bool {
+        match (self.trial, self.outcome) {
+            (Some(trial), _) => lost(trial) == Some(0),
+            (None, outcome) => outcome == Outcome::Loss(0.0),
+        }
+    }
+}
+
+impl<'t> Walk<'_, 't> {
+    /// The trial of this configuration; `None` where the walk ends before it.
+    fn see(&mut self, asked: Configuration, foreseen: f64) -> Option<Seen<'t>> {
+        if self.wanted.is_empty()
+            && let Some(trial) = (self.past)(&asked)
+        {
+            return Some(Seen { trial, outcome: trial.map_or(Outcome::Unreached { offered: 0 }, outcome) });
+        }
+        if self.wanted.len() == self.most {
+            return None;
+        }
+        self.wanted.push(asked);
+        Some(Seen { trial: None, outcome: Outcome::Loss(foreseen) })
+    }
+}
+
+impl Rfc2544 {
+    pub(crate) fn new(sizes: Vec<Configuration>, planned: PlannedRfc2544) -> Self {
+        Self { sizes, planned }
+    }
+
+    /// At most so many of the trials that come after this past.
+    fn rest(&self, past: &[Past], most: usize) -> Vec<Configuration> {
+        let mut past = past.iter();
+        let next = |_: &Configuration| past.next().map(|past| past.trial.as_deref());
+        let mut walk = Walk { past: Box::new(next), wanted: Vec::new(), most };
+        self.walk(&mut walk);
+        walk.wanted
+    }
+
+    fn walk<'t>(&self, walk: &mut Walk<'_, 't>) -> Vec<Tested<'t>> {
+        let mut all = Vec::new();
+        for configuration in &self.sizes {
+            let Some(max) = configuration.spec.probe().selectors().rate else { continue };
+            let mut tested = Tested {
+                configuration: configuration.clone(),
+                max: max.0,
+                is_limited: false,
+                goals: Vec::new(),
+                at_throughput: None,
+                latency: Vec::new(),
+                loss: Vec::new(),
+                bursts: Vec::new(),
+                is_unlimited: false,
+            };
+            let is_through = self.test(&mut tested, walk).is_some();
+            all.push(tested);
+            if !is_through {
+                break;
+            }
+        }
+        all
+    }
+
+    /// The tests at one frame size; `None` where the walk ended before them.
+    fn test<'t>(&self, tested: &mut Tested<'t>, walk: &mut Walk<'_, 't>) -> Option<()> {
+        let has = |test| self.planned.has(test);
+        if has(Rfc2544Test::Throughput) || has(Rfc2544Test::Latency) {
+            let throughput = self.throughput(tested, walk)?;
+            if has(Rfc2544Test::Latency) && throughput > 0 {
+                self.latency(throughput, tested, walk)?;
+            }
+        }
+        if has(Rfc2544Test::Loss) {
+            self.loss(tested, walk)?;
+        }
+        if has(Rfc2544Test::BackToBack) {
+            self.back_to_back(tested, walk)?;
+        }
+        Some(())
+    }
+
+    /// Searches; gives the throughput, or 0 where there is none.
+    fn throughput<'t>(&self, tested: &mut Tested<'t>, walk: &mut Walk<'_, 't>) -> Option<u64> {
+        let Some(mut search) = self.search(tested.max) else { return Some(0) };
+        let foreseen = |load: u64| expected_loss(load as f64, tested.max as f64 * FORESEEN_LOAD);
+        let mut trials: Vec<&'t Trial> = Vec::new();
+        let mut offered = 0;
+        let mut is_through = true;
+        while let Some(input) = search.ask() {
+            let Some(asked) = at(&tested.configuration, input.load, input.duration) else { break };
+            let Some(seen) = walk.see(asked, foreseen(input.load)) else {
+                is_through = false;
+                break;
+            };
+            if let Outcome::Unreached { offered: reached } = seen.outcome {
+                offered = offered.max(reached);
+            }
+            trials.extend(seen.trial);
+            search.take(seen.outcome);
+        }
+        tested.goals = search.results();
+        let throughput =
+            tested.goals.first().and_then(|goal| goal.result.relevant_lower_bound).unwrap_or_default() as u64;
+        let at_throughput = trials.iter().filter(|trial| load(trial) == Some(throughput as f64) && is_reached(trial));
+        tested.at_throughput = at_throughput.copied().max_by(|a, b| a.duration_s.total_cmp(&b.duration_s));
+        // A load that was given up, and not one that the sender missed once.
+        let highest =
+            trials.iter().filter(|trial| is_reached(trial)).filter_map(|trial| load(trial)).fold(0.0, f64::max);
+        if offered > 0 && highest < tested.max as f64 {
+            (tested.max, tested.is_limited) = (offered.max(highest as u64), true);
+        }
+        is_through.then_some(throughput)
+    }
+
+    fn search(&self, max: u64) -> Option<Box<dyn Search>> {
+        let PlannedRfc2544 { goals, search, .. } = self.planned.clone();
+        let min = self.planned.min(max);
+        match search {
+            SearchMethod::Mlr => Some(Box::new(MlrSearch::new(goals, min, max).ok()?)),
+            SearchMethod::Binary => Some(Box::new(BinarySearch::new(goals.into_iter().next()?, min, max).ok()?)),
+        }
+    }
+
+    fn latency<'t>(&self, throughput: u64, tested: &mut Tested<'t>, walk: &mut Walk<'_, 't>) -> Option<()> {
+        for _ in 0..self.planned.latency_repeats {
+            let Some(asked) = at(&tested.configuration, throughput, self.planned.latency_duration) else { break };
+            tested.latency.extend(walk.see(asked, 0.0)?.trial);
+        }
+        Some(())
+    }
+
+    /// From the highest load down, until two loads in a row are without loss. The first one shows what the sender reaches.
+    fn loss<'t>(&self, tested: &mut Tested<'t>, walk: &mut Walk<'_, 't>) -> Option<()> {
+        let mut lossless = 0;
+        for share in SHARES {
+            let max = tested.max as f64;
+            let rung = (max * share).round().max(1.0);
+            let Some(asked) = at(&tested.configuration, rung as u64, self.planned.duration) else { break };
+            let seen = walk.see(asked, expected_loss(rung, max * FORESEEN_LOAD))?;
+            if let Outcome::Unreached { offered: reached @ 1.. } = seen.outcome
+                && share == 1.0
+            {
+                (tested.max, tested.is_limited) = (reached, true);
+            }
+            tested.loss.extend(seen.trial.map(|trial| (share, trial)));
+            lossless = if seen.is_lossless() { lossless + 1 } else { 0 };
+            if lossless == LOSSLESS {
+                break;
+            }
+        }
+        Some(())
+    }
+
+    /// One search after the other, none after a longest burst without loss.
+    fn back_to_back<'t>(&self, tested: &mut Tested<'t>, walk: &mut Walk<'_, 't>) -> Option<()> {
+        let longest = (tested.max as f64 * self.planned.longest_burst.as_secs_f64()).round().max(1.0) as u64;
+        for _ in 0..self.planned.burst_repeats {
+            let mut bursts = Bursts::new(longest);
+            while let Some(frames) = bursts.ask() {
+                let duration = Nanos((frames as f64 * 1e9 / tested.max as f64).ceil() as u64);
+                let Some(asked) = at(&tested.configuration, tested.max, duration) else { return Some(()) };
+                let holds = frames as f64 <= longest as f64 * FORESEEN_BURST;
+                let seen = walk.see(asked, if holds { 0.0 } else { 0.1 })?;
+                bursts.took(seen.is_lossless());
+            }
+            tested.bursts.push(bursts.held());
+            if bursts.held() == longest {
+                tested.is_unlimited = true;
+                break;
+            }
+        }
+        Some(())
+    }
+}
+
+impl Procedure for Rfc2544 {
+    fn next(&self, past: &[Past]) -> Next {
+        let next = self.rest(past, 1).pop();
+        next.map_or(Next::End(Why::AllAsked), |next| Next::Measure(next, Why::Tested))
+    }
+
+    fn expected(&self, past: &[Past]) -> Vec<Configuration> {
+        self.rest(past, usize::MAX)
+    }
+}
+
+/// A configuration at another load, for another time.
+fn at(configuration: &Configuration, load: u64, duration: Nanos) -> Option<Configuration> {
+    let spec = configuration.spec.probe().with_load(load, duration)?;
+    Some(Configuration { spec, senders: configuration.senders.clone() })
+}
+
+/// Loss of a device that forwards so much.
+fn expected_loss(load: f64, forwarded: f64) -> f64 {
+    (1.0 - forwarded / load).max(0.0)
+}
+
+fn outcome(trial: &Trial) -> Outcome {
+    match trial.at_load() {
+        Some(loaded) => Outcome::Loss(loaded.trial.loss_ratio),
+        None => Outcome::Unreached { offered: offered(trial) },
+    }
+}
+
+/// Whether its sender kept up.
+fn is_reached(trial: &Trial) -> bool {
+    trial.at_load().is_some()
+}
+
+/// Load that was asked for, in frames a second each way.
+fn load(trial: &Trial) -> Option<f64> {
+    trial.measured.probe().selectors().rate.map(|rate| rate.0 as f64)
+}
+
+/// Load that a sender reached which was too slow.
+fn offered(trial: &Trial) -> u64 {
+    let achieved = trial.doubts.iter().filter_map(|doubt| match doubt {
+        Doubt::SenderTooSlow { achieved, .. } => Some(*achieved),
+        _ => None,
+    });
+    achieved.reduce(f64::min).unwrap_or_default() as u64
+}
+
+/// Frames that were lost; `None` where none was sent.
+fn lost(trial: &Trial) -> Option<u64> {
+    let streams = trial.packet_streams();
+    let sent = streams.iter().map(|stream| stream.sent.frames).total();
+    (sent > 0).then(|| streams.iter().map(PacketStream::lost).total())
+}

@@ -1,0 +1,163 @@
+use model::{
+    Measured, Mtu, PacketsResult, Plan, fixture,
+    plan::{Method, Section, Step},
+};
+
+use super::*;
+use crate::{Course, planned};
+
+const PLAN: &str = r#"
+name = "t"
+[[rfc2544]]
+rate = "10 kpps..1 Mpps"
+frame_sizes = [64, 512]
+duration = "1 s"
+latency_duration = "2 s"
+latency_repeats = 3
+burst_repeats = 2
+"#;
+
+fn plan(more: &str) -> Plan {
+    Plan::parse(&format!("{PLAN}{more}"), &[]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A device that forwards so many frames a second and holds so many in its buffer, and a sender that reaches so many.
+#[derive(Clone, Copy)]
+struct Bench {
+    forwards: f64,
+    holds: f64,
+    reaches: f64,
+}
+
+const BENCH: Bench = Bench { forwards: 400e3, holds: 1000.0, reaches: 1e9 };
+
+impl Bench {
+    fn answer(self, step: &Step) -> Trial {
+        let ProbeSpec::Packets(spec) = &step.spec else { panic!("{}", step.spec) };
+        let (asked, seconds) = (spec.rate().unwrap().0 as f64, spec.duration.as_secs_f64());
+        let load = asked.min(self.reaches);
+        let sent = (load * seconds).round();
+        // A buffer that fills in the trial is no part of the rate.
+        let holds = if seconds > 0.5 { 0.0 } else { self.holds };
+        let lost = (sent - self.forwards * seconds - holds).max(0.0).round();
+        let mut stream = fixture::packet_stream(sent as u64, (sent - lost) as u64);
+        (stream.sent.intended_pps, stream.sent.seconds) = (Some(asked), seconds);
+        let slow = Doubt::SenderTooSlow { intended: asked, achieved: load };
+        let result = PacketsResult { mtu: Mtu(1500), streams: vec![stream] };
+        let trial = fixture::trial(Measured::Packets { spec: spec.clone(), result });
+        let doubts = if load < 0.99 * asked { vec![slow] } else { vec![] };
+        Trial { origin: Some(step.origin()), repeat: step.repeat, duration_s: seconds, doubts, ..trial }
+    }
+
+    /// All trials of a plan.
+    fn run(self, plan: &Plan) -> Vec<Trial> {
+        let mut course = Course::of(plan, 1);
+        let mut trials = Vec::new();
+        while let Some(step) = course.ask() {
+            let trial = self.answer(&step);
+            course.took(Some(&trial));
+            trials.push(trial);
+            assert!(trials.len() < 1000, "it does not end");
+        }
+        trials
+    }
+}
+
+/// Results of the only section.
+fn results<'t>(plan: &Plan, trials: impl IntoIterator<Item = &'t Trial>) -> Vec<Tested<'t>> {
+    let Section { method: Method::Rfc2544(planned), specs, .. } = plan.sections().remove(0) else { panic!("no tests") };
+    tested(specs, 1, &planned, trials)
+}
+
+#[test]
+fn each_size_goes_through_all_tests_and_each_rests_on_the_throughput() {
+    let plan = plan("");
+    let trials = BENCH.run(&plan);
+    let all = results(&plan, &trials);
+    assert_eq!(all.len(), 2);
+    for tested in &all {
+        let result = &tested.goals[0].result;
+        let throughput = result.relevant_lower_bound.unwrap();
+        assert!(result.irregular.is_none() && (398e3..=400e3).contains(&throughput), "{result:?}");
+        assert_eq!(load(tested.at_throughput.unwrap()), Some(throughput));
+        assert_eq!(tested.latency.len(), 3);
+        assert!(tested.latency.iter().all(|trial| load(trial) == Some(throughput)));
+        assert_eq!((tested.max, tested.is_limited, tested.is_unlimited), (1_000_000, false, false));
+    }
+    let sizes: Vec<_> = trials.iter().map(|trial| trial.measured.probe().selectors().frame_size.unwrap().0).collect();
+    assert!(sizes.is_sorted() && sizes.contains(&512), "one size after the other");
+}
+
+#[test]
+fn the_loss_test_goes_down_by_tenths_until_two_loads_are_without_loss() {
+    let plan = plan("tests = [\"loss\"]");
+    let trials = BENCH.run(&plan);
+    let all = results(&plan, &trials);
+    let shares: Vec<f64> = all[0].loss.iter().map(|(share, _)| *share).collect();
+    assert_eq!(shares, [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3]);
+    assert!(all[0].goals.is_empty() && all[0].latency.is_empty() && all[0].bursts.is_empty());
+    let free = Bench { forwards: 1e9, ..BENCH }.run(&plan);
+    assert_eq!(results(&plan, &free)[0].loss.len(), 2);
+}
+
+#[test]
+fn the_longest_burst_is_what_the_buffer_takes_while_frames_are_forwarded() {
+    let plan = plan("tests = [\"back-to-back\"]\nlongest_burst = \"400 ms\"");
+    let trials = BENCH.run(&plan);
+    let all = results(&plan, &trials);
+    // At 1 Mpps 600 of 1000 frames wait: 1000 frames are held after 1667.
+    let bursts = &all[0].bursts;
+    assert!(bursts.len() == 2 && bursts.iter().all(|frames| (1630..=1670).contains(frames)), "{bursts:?}");
+    let unlimited = Bench { forwards: 1e9, ..BENCH }.run(&plan);
+    let all = results(&plan, &unlimited);
+    assert_eq!((all[0].is_unlimited, all[0].bursts.as_slice(), unlimited.len()), (true, [400_000].as_slice(), 2));
+}
+
+#[test]
+fn what_the_sender_reaches_is_the_highest_load_of_the_other_tests() {
+    let slow = Bench { reaches: 300e3, ..BENCH };
+    for more in ["", "tests = [\"loss\"]"] {
+        let plan = plan(more);
+        let trials = slow.run(&plan);
+        for tested in results(&plan, &trials) {
+            assert!(tested.is_limited && (297_000..=300_000).contains(&tested.max), "{}", tested.max);
+            assert!(tested.loss.len() == 2 || tested.loss.len() == 3, "{:?}", tested.loss.len());
+        }
+    }
+}
+
+#[test]
+fn latency_alone_searches_for_its_load() {
+    let plan = plan("tests = [\"latency\"]\nsearch = \"binary\"");
+    let trials = BENCH.run(&plan);
+    let all = results(&plan, &trials);
+    assert!(all.iter().all(|tested| tested.latency.len() == 3 && tested.goals.len() == 1 && tested.loss.is_empty()));
+    let nothing = Bench { forwards: 0.0, holds: 0.0, ..BENCH }.run(&plan);
+    let all = results(&plan, &nothing);
+    assert!(all.iter().all(|tested| tested.latency.is_empty() && tested.at_throughput.is_none()));
+}
+
+#[test]
+fn trials_that_fail_end_each_test_and_are_missing_in_the_results() {
+    let plan = plan("");
+    let mut course = Course::of(&plan, 1);
+    let mut asked = 0;
+    while course.ask().is_some() {
+        course.took(None);
+        asked += 1;
+        assert!(asked < 200, "it does not end");
+    }
+    assert_eq!(results(&plan, &[]).len(), 1, "it ended in the first size");
+    let trials = BENCH.run(&plan);
+    let half = &trials[..trials.len() / 2];
+    assert!(results(&plan, half)[0].at_throughput.is_some());
+    let without_third: Vec<_> = trials[..2].iter().chain(&trials[3..]).collect();
+    assert_eq!(results(&plan, without_third).len(), 2);
+}
+
+#[test]
+fn about_as_many_trials_are_planned_as_a_device_takes() {
+    let plan = plan("");
+    let (planned, measured) = (planned(&plan, 1) as f64, BENCH.run(&plan).len() as f64);
+    assert!((planned / measured - 1.0).abs() < 0.5, "{planned} of {measured}");
+}

@@ -1,0 +1,288 @@
+//! Results of tests of RFC 2544: tables and figures over the frame sizes, and where the tests differ from the RFC.
+
+use std::fmt::Display;
+
+use model::{
+    Assessment,
+    rfc2544::{AtThroughput, BackToBack, Deviation, PortRates, Rfc2544, TestedLatency, TestedLoss, TestedSize},
+    search::AssessedGoal,
+};
+
+use crate::{
+    columns::Columns,
+    figure::{
+        axis::Axis,
+        chart::{Chart, Series},
+    },
+    method::list,
+    page::{Block, Figure, LegendEntry, Line, Text},
+    show::{self, grouped, micros, micros_or_none, or_none, packet_rate, percent},
+    terminal::{self, Row},
+    texts::Texts,
+};
+
+/// A section for each section of the plan and repeat.
+pub(super) fn sections(assessment: &Assessment, t: &Texts) -> Vec<Block> {
+    let several = assessment.rfc2544.len() > 1;
+    assessment.rfc2544.iter().map(|tests| section(tests, several, t)).collect()
+}
+
+/// The throughput of each frame size in a line each.
+pub(super) fn headlines(assessment: &Assessment, t: &Texts) -> Vec<String> {
+    let line = |size: &TestedSize| {
+        let at = size.throughput.as_ref()?;
+        let values: [(&str, &dyn Display); 3] =
+            [("size", &frame(size)), ("throughput", &rate_of(at, t)), ("forwarded", &show::rate(at.forwarded_l1_bps))];
+        Some(t.with("rfc2544-headline", &values))
+    };
+    all_sizes(assessment).filter_map(line).collect()
+}
+
+/// A row for each frame size, for the terminal.
+pub(crate) fn terminal_table(assessment: &Assessment, t: &Texts) -> Vec<String> {
+    let head = ["col-frame", "rfc2544-throughput", "rfc2544-col-latency", "rfc2544-col-loss", "rfc2544-col-burst"];
+    let row = |size: &TestedSize| {
+        let latency = size.latency.iter().filter_map(|latency| latency.mean_ns).reduce(f64::max);
+        let cells = [
+            frame(size),
+            or_none(size.throughput.as_ref(), |at| rate_of(at, t)),
+            latency.map_or_else(|| show::NO_FIGURE.to_owned(), |ns| format!("{} µs", micros(ns))),
+            or_none(size.loss.first(), |loss| percent(loss.loss_ratio)),
+            or_none(size.back_to_back.as_ref(), |bursts| burst(bursts, t)),
+        ];
+        Row(cells, vec![])
+    };
+    terminal::table(head.map(|key| t.get(key)), all_sizes(assessment).map(row).collect())
+}
+
+fn all_sizes(assessment: &Assessment) -> impl Iterator<Item = &TestedSize> {
+    assessment.rfc2544.iter().flat_map(|tests| &tests.sizes)
+}
+
+fn section(tests: &Rfc2544, several: bool, t: &Texts) -> Block {
+    let sizes = &tests.sizes;
+    let mut blocks = vec![
+        Block::Notice { word: t.get("rfc2544-isolated"), text: t.get("rfc2544-isolated-meaning").into() },
+        Block::Paragraph(t.get("rfc2544-ways").into()),
+    ];
+    if !tests.deviations.is_empty() {
+        blocks.push(Block::Paragraph(t.get("rfc2544-deviations").into()));
+        blocks.push(list(tests.deviations.iter().map(|deviation| words(deviation, t))));
+    }
+    blocks.extend(throughput(sizes, t));
+    blocks.extend(by_size(sizes, t).map(Block::Figure));
+    blocks.extend(goals(sizes, t));
+    blocks.extend(latency(sizes, t));
+    blocks.extend(loss(sizes, t));
+    blocks.extend(loss_curve(sizes, t).map(Block::Figure));
+    blocks.extend(bursts(sizes, t));
+    let title = match several {
+        true => t.with("rfc2544-heading-of", &[("section", &tests.section), ("repeat", &tests.repeat)]),
+        false => t.get("rfc2544-heading"),
+    };
+    Block::section(title, blocks)
+}
+
+/// A deviation in words.
+fn words(deviation: &Deviation, t: &Texts) -> String {
+    match deviation {
+        Deviation::LossAllowed { loss_ratio, exceed_ratio } => {
+            let shares: [(&str, &dyn Display); 2] =
+                [("loss_ratio", &percent(*loss_ratio)), ("exceed_ratio", &percent(*exceed_ratio))];
+            t.of_value_with("deviation", deviation, &shares)
+        }
+        _ => t.of_value("deviation", deviation),
+    }
+}
+
+/// The size that was asked for; the one that was sent behind an arrow, where the smaller one has no room for the number.
+fn frame(size: &TestedSize) -> String {
+    match size.sent_size.filter(|sent| *sent != size.frame_size) {
+        Some(sent) => format!("{} → {}", size.frame_size.0, sent.0),
+        None => size.frame_size.0.to_string(),
+    }
+}
+
+/// The throughput; where no higher load was shown to fail, the device may forward more.
+fn rate_of(at: &AtThroughput, t: &Texts) -> String {
+    let rate = packet_rate(at.load_pps);
+    if at.is_bounded { rate } else { t.with("rfc2544-or-more", &[("value", &rate)]) }
+}
+
+/// A result at a frame size.
+type Of<'s, R> = (&'s TestedSize, &'s R);
+
+/// Ports as a generator shows them, and what the device forwarded.
+fn throughput(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
+    let rows: Vec<Of<'_, AtThroughput>> =
+        sizes.iter().filter_map(|size| Some((size, size.throughput.as_ref()?))).collect();
+    let ports = &rows.first()?.1.ports;
+    let columns = Columns::new()
+        .figures(t.get("col-frame"), |(size, _): &Of<'_, AtThroughput>| frame(size))
+        .figures(t.get("rfc2544-col-cores"), |(size, _)| or_none(size.dut_cores, |cores| cores.to_string()))
+        .only_if(rows.iter().any(|(size, _)| size.dut_cores.is_some()))
+        .figures(t.get("rfc2544-col-throughput"), |(_, at)| Text::strong(rate_of(at, t)));
+    let columns = ports.iter().enumerate().fold(columns, |columns, (place, port)| {
+        let head = |key: &str| t.with(key, &[("port", &port.port)]);
+        let rate = move |at: &AtThroughput, of: fn(&PortRates) -> f64| {
+            or_none(at.ports.get(place).map(of).filter(|bps| *bps > 0.0), show::rate)
+        };
+        columns
+            .figures(head("col-port-tx"), move |(_, at): &Of<'_, AtThroughput>| rate(at, |port| port.tx_l1_bps))
+            .figures(head("col-port-rx"), move |(_, at)| rate(at, |port| port.rx_l1_bps))
+    });
+    let share = |size: &TestedSize, at: &AtThroughput| or_none(size.line_pps, |line| percent(at.load_pps / line));
+    let table = columns
+        .figures(t.get("rfc2544-col-forwarded"), |(_, at)| show::rate(at.forwarded_l1_bps))
+        .figures(t.get("col-forwarded-sum"), |(_, at)| packet_rate(at.forwarded_pps))
+        .figures(t.get("rfc2544-col-share"), move |(size, at)| share(size, at))
+        .only_if(rows.iter().any(|(size, _)| size.line_pps.is_some()))
+        .figures(t.get("col-trial"), |(_, at)| at.trial.to_string())
+        .table(t.get("rfc2544-throughput-caption"), &rows);
+    Some(table)
+}
+
+/// Throughput against the frame size, below the most that the link carries. `None` with fewer than two sizes.
+fn by_size(sizes: &[TestedSize], t: &Texts) -> Option<Figure> {
+    let points = |of: &dyn Fn(&TestedSize) -> Option<f64>| -> Vec<(f64, f64)> {
+        sizes.iter().filter_map(|size| Some((f64::from(size.sent_size?.0), of(size)?))).collect()
+    };
+    let reached = points(&|size| Some(size.throughput.as_ref()?.load_pps));
+    let most = points(&|size| size.line_pps);
+    if reached.len() < 2 {
+        return None;
+    }
+    let highest = reached.iter().chain(&most).map(|(_, pps)| *pps).fold(0.0, f64::max);
+    let (unit_size, unit) = show::packet_rate_unit(highest);
+    let scaled = |points: &[(f64, f64)]| points.iter().map(|(size, pps)| (*size, pps / unit_size)).collect::<Vec<_>>();
+    let (reached_name, most_name) = (t.get("rfc2544-col-throughput"), t.get("rfc2544-line"));
+    let in_words = reached.iter().map(|(size, pps)| format!("{size} B: {}", packet_rate(*pps)));
+    let mut series = vec![Series { points: scaled(&reached), marks: scaled(&reached), ..Series::default() }];
+    let mut legend = vec![LegendEntry::solid(0, reached_name)];
+    if !most.is_empty() {
+        series.push(Series {
+            style: 1,
+            line: Line::Dashed,
+            points: scaled(&most),
+            marks: scaled(&most),
+            ..Series::default()
+        });
+        legend.push(LegendEntry { style: 1, line: Line::Dashed, name: most_name });
+    }
+    let largest = reached.iter().map(|(size, _)| *size).fold(0.0, f64::max);
+    let chart = Chart {
+        title: t.get("rfc2544-figure-throughput"),
+        note: t.get("rfc2544-figure-throughput-note"),
+        description: in_words.collect::<Vec<_>>().join("; "),
+        x: Axis::from_zero(t.get("axis-frame"), largest),
+        y: Axis::from_zero(t.with("axis-packet-rate", &[("unit", &unit)]), highest / unit_size),
+        series,
+        legend,
+    };
+    Some(chart.figure())
+}
+
+/// The bounds that each goal of the search has.
+fn goals(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
+    let rows: Vec<Of<'_, AssessedGoal>> =
+        sizes.iter().flat_map(|size| size.goals.iter().map(move |goal| (size, goal))).collect();
+    let rate = |pps: Option<f64>| or_none(pps, packet_rate);
+    let table = Columns::new()
+        .figures(t.get("col-frame"), |(size, _): &Of<'_, AssessedGoal>| frame(size))
+        .words(t.get("rfc2544-col-goal"), |(_, it)| it.goal.name.clone())
+        .figures(t.get("rfc2544-col-lower"), move |(_, it)| rate(it.result.relevant_lower_bound))
+        .figures(t.get("rfc2544-col-upper"), move |(_, it)| rate(it.result.relevant_upper_bound))
+        .figures(t.get("rfc2544-col-conditional"), move |(_, it)| rate(it.result.conditional_throughput))
+        .long(t.get("rfc2544-col-remark"), |(_, it)| or_none(it.result.irregular, |why| t.of_value("irregular", &why)))
+        .only_if(rows.iter().any(|(_, it)| it.result.irregular.is_some()))
+        .table(t.get("rfc2544-goals-caption"), &rows);
+    (!rows.is_empty()).then_some(table)
+}
+
+fn latency(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
+    let rows: Vec<Of<'_, TestedLatency>> =
+        sizes.iter().flat_map(|size| size.latency.iter().map(move |latency| (size, latency))).collect();
+    let whole = |ns: Option<u64>| micros_or_none(ns.map(|ns| ns as f64));
+    let table = Columns::new()
+        .figures(t.get("col-frame"), |(size, _): &Of<'_, TestedLatency>| frame(size))
+        .words(t.get("col-direction"), |(_, it)| show::way(&it.from, &it.to))
+        .figures(t.get("rfc2544-col-load"), |(_, it)| packet_rate(it.load_pps))
+        .figures(t.get("col-trials"), |(_, it)| it.trials.to_string())
+        .figures(t.get("col-min"), move |(_, it)| whole(it.min_ns))
+        .figures(t.get("col-mean"), |(_, it)| Text::strong(micros_or_none(it.mean_ns)))
+        .figures("p50", |(_, it)| micros_or_none(it.p50_ns))
+        .figures("p99", |(_, it)| micros_or_none(it.p99_ns))
+        .figures("p99.9", |(_, it)| micros_or_none(it.p999_ns))
+        .figures(t.get("col-max"), move |(_, it)| whole(it.max_ns))
+        .table(t.get("rfc2544-latency-caption"), &rows);
+    (!rows.is_empty()).then_some(table)
+}
+
+fn loss(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
+    let rows: Vec<Of<'_, TestedLoss>> =
+        sizes.iter().flat_map(|size| size.loss.iter().map(move |loss| (size, loss))).collect();
+    let table = Columns::new()
+        .figures(t.get("col-frame"), |(size, _): &Of<'_, TestedLoss>| frame(size))
+        .figures(t.get("rfc2544-col-of-max"), |(_, it)| format!("{:.0} %", it.share * 100.0))
+        .figures(t.get("col-offered-load"), |(_, it)| packet_rate(it.offered_pps))
+        .figures(t.get("col-loss"), |(_, it)| Text::strong(percent(it.loss_ratio)))
+        .figures(t.get("col-trial"), |(_, it)| it.trial.to_string())
+        .table(t.get("rfc2544-loss-caption"), &rows);
+    (!rows.is_empty()).then_some(table)
+}
+
+/// Loss over the share of the highest load, a line for each frame size. `None` where no size has three loads.
+fn loss_curve(sizes: &[TestedSize], t: &Texts) -> Option<Figure> {
+    let curves: Vec<&TestedSize> = sizes.iter().filter(|size| size.loss.len() > 2).collect();
+    let most = curves.iter().flat_map(|size| &size.loss).map(|loss| loss.loss_ratio * 100.0).reduce(f64::max)?;
+    let points = |size: &TestedSize| -> Vec<(f64, f64)> {
+        let points = size.loss.iter().map(|loss| (loss.share * 100.0, loss.loss_ratio * 100.0));
+        points.rev().collect()
+    };
+    let series = |(style, size): (usize, &&TestedSize)| Series {
+        style,
+        points: points(size),
+        marks: points(size),
+        ..Series::default()
+    };
+    let in_words = |size: &&TestedSize| {
+        let rungs = size.loss.iter().map(|it| format!("{:.0} % {}", it.share * 100.0, percent(it.loss_ratio)));
+        format!("{} B: {}", frame(size), rungs.collect::<Vec<_>>().join(", "))
+    };
+    let entry = |(style, size): (usize, &&TestedSize)| LegendEntry::solid(style, format!("{} B", frame(size)));
+    let chart = Chart {
+        title: t.get("rfc2544-figure-loss"),
+        note: t.get("rfc2544-figure-loss-note"),
+        description: curves.iter().map(in_words).collect::<Vec<_>>().join("; "),
+        x: Axis::from_zero(t.get("rfc2544-axis-share"), 100.0),
+        y: Axis::from_zero(t.get("axis-loss"), most.max(0.01)),
+        series: curves.iter().enumerate().map(series).collect(),
+        legend: curves.iter().enumerate().map(entry).collect(),
+    };
+    Some(chart.figure())
+}
+
+/// Frames of the longest burst without loss.
+fn burst(bursts: &BackToBack, t: &Texts) -> String {
+    let frames = grouped(bursts.mean_frames.round() as u64);
+    if bursts.is_unlimited { t.with("rfc2544-or-more", &[("value", &frames)]) } else { frames }
+}
+
+fn bursts(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
+    let rows: Vec<Of<'_, BackToBack>> =
+        sizes.iter().filter_map(|size| Some((size, size.back_to_back.as_ref()?))).collect();
+    let table = Columns::new()
+        .figures(t.get("col-frame"), |(size, _): &Of<'_, BackToBack>| frame(size))
+        .figures(t.get("rfc2544-col-load"), |(_, it)| packet_rate(it.rate_pps))
+        .figures(t.get("rfc2544-col-bursts"), |(_, it)| it.repeats.to_string())
+        .figures(t.get("rfc2544-col-burst"), |(_, it)| Text::strong(burst(it, t)))
+        .figures(t.get("col-min"), |(_, it)| grouped(it.min_frames))
+        .figures(t.get("col-max"), |(_, it)| grouped(it.max_frames))
+        .figures(t.get("rfc2544-col-deviation"), |(_, it)| format!("{:.1}", it.deviation_frames))
+        .figures(t.get("rfc2544-col-buffer"), |(_, it)| micros_or_none(it.buffer_s.map(|seconds| seconds * 1e9)))
+        .table(t.get("rfc2544-bursts-caption"), &rows);
+    (!rows.is_empty()).then_some(table)
+}
+
+#[cfg(test)]
+mod tests;

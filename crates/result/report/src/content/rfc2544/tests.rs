@@ -1,0 +1,124 @@
+use model::{
+    FrameSize, Nanos,
+    search::{Goal, GoalResult, Irregular},
+};
+
+use super::*;
+use crate::{lang::Lang, page::Section};
+
+fn size(frame: u32, throughput: f64) -> TestedSize {
+    let port = |port: &str, tx_l1_bps, rx_l1_bps| PortRates { port: port.to_owned(), tx_l1_bps, rx_l1_bps };
+    let result = GoalResult {
+        irregular: Some(Irregular::NoUpperBound),
+        relevant_lower_bound: Some(throughput),
+        relevant_upper_bound: None,
+        conditional_throughput: Some(throughput),
+        width: None,
+    };
+    let loss = |share, loss_ratio| TestedLoss { trial: 9, share, offered_pps: share * 1e6, loss_ratio };
+    TestedSize {
+        frame_size: FrameSize(frame),
+        sent_size: Some(FrameSize(frame.max(70))),
+        max_pps: 1e6,
+        line_pps: Some(2.0 * throughput),
+        dut_cores: Some(4),
+        goals: vec![AssessedGoal {
+            configuration: None,
+            goal: Goal::throughput(Nanos::from_secs(60)),
+            loads: vec![],
+            result,
+        }],
+        throughput: Some(AtThroughput {
+            trial: 7,
+            load_pps: throughput,
+            forwarded_pps: throughput,
+            forwarded_l1_bps: throughput * 672.0,
+            is_bounded: frame == 64,
+            ports: vec![port("a", throughput * 672.0, 0.0), port("b", 0.0, throughput * 672.0)],
+        }),
+        latency: vec![TestedLatency {
+            from: "a".to_owned(),
+            to: "b".to_owned(),
+            load_pps: throughput,
+            trials: 20,
+            min_ns: Some(4_000),
+            mean_ns: Some(12_340.0),
+            p50_ns: Some(11_000.0),
+            p99_ns: None,
+            p999_ns: None,
+            max_ns: Some(90_000),
+        }],
+        loss: vec![loss(1.0, 0.6), loss(0.9, 0.5), loss(0.8, 0.0)],
+        back_to_back: Some(BackToBack {
+            rate_pps: 1e6,
+            repeats: 50,
+            is_unlimited: frame > 64,
+            mean_frames: 1667.2,
+            min_frames: 1600,
+            max_frames: 1700,
+            deviation_frames: 12.34,
+            buffer_s: Some(1e-3),
+        }),
+    }
+}
+
+fn assessment() -> Assessment {
+    let deviations = vec![
+        Deviation::NoDevice,
+        Deviation::ShortTrials { duration: Nanos::from_secs(2) },
+        Deviation::LossAllowed { loss_ratio: 0.005, exceed_ratio: 0.5 },
+    ];
+    let tests = Rfc2544 {
+        section: "rfc2544.1".to_owned(),
+        repeat: 1,
+        deviations,
+        sizes: vec![size(64, 400e3), size(1518, 80e3)],
+    };
+    Assessment { rfc2544: vec![tests], ..Assessment::default() }
+}
+
+/// All words and figures of the section, one after the other.
+fn shown(lang: Lang) -> (String, usize) {
+    let mut sections = sections(&assessment(), Texts::of(lang));
+    let Block::Section(Section { title, blocks }) = sections.remove(0) else { panic!("no section") };
+    let figures = blocks.iter().filter(|block| matches!(block, Block::Figure(_))).count();
+    (format!("{title} {blocks:?}"), figures)
+}
+
+#[test]
+fn each_test_has_its_table_with_the_warning_and_the_deviations_before() {
+    let (text, figures) = shown(Lang::En);
+    for words in [
+        "Tests of RFC 2544",
+        "never on a network in production (RFC 6815)",
+        "last 2 s instead of 60 s",
+        "0.50 % of their frames, and 50.00 % of the time",
+        "64 → 70",
+        "400.0 kpps",
+        "268.80 Mbit/s",
+        "50.00 %",
+        "no load is an upper bound",
+        "12.34",
+        "a → b",
+        "1,667",
+        "≥ 1,667",
+        "1000",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert_eq!(figures, 2);
+    let (japanese, _) = shown(Lang::Ja);
+    assert!(!text.contains('⟦') && !japanese.contains('⟦'), "{japanese}");
+    assert!(japanese.contains("フレームロス率") && japanese.contains("1,667 以上"), "{japanese}");
+}
+
+#[test]
+fn the_terminal_has_a_row_for_each_size_and_the_summary_a_line() {
+    let t = Texts::of(Lang::En);
+    let rows = terminal_table(&assessment(), t);
+    assert_eq!(rows.len(), 4, "{rows:?}");
+    assert!(rows[2].contains("400.0 kpps") && rows[2].contains("12.34 µs") && rows[2].contains("60.00 %"), "{rows:?}");
+    let lines = headlines(&assessment(), t);
+    assert_eq!(lines[1], "1518 B frames: throughput ≥ 80.0 kpps each way, 53.76 Mbit/s forwarded in all (layer 1).");
+    assert_eq!(terminal_table(&Assessment::default(), t), [""; 0]);
+}

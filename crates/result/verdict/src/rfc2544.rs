@@ -1,0 +1,235 @@
+//! Results of tests of RFC 2544, and where the tests differ from the RFC.
+
+use model::{
+    BitRates, FrameSize, FreeFigure, Metric, Nanos, PacketStream, ProbeSpec, Run, Total, Trial, TrialAssessment,
+    plan::{Method, Section},
+    rfc2544::{
+        AtThroughput, BackToBack, Deviation, FRAME_SIZES, PlannedRfc2544, PortRates, Rfc2544, Rfc2544Test,
+        TestedLatency, TestedLoss, TestedSize,
+    },
+};
+use procedure::rfc2544::{Tested, tested};
+
+/// Durations and numbers of RFC 2544 (sections 24, 26.2 and 26.4).
+const TRIAL: Nanos = Nanos::from_secs(60);
+const LATENCY_TRIAL: Nanos = Nanos::from_secs(120);
+const LATENCY_TRIALS: u32 = 20;
+const BURSTS: u32 = 50;
+const LONGEST_BURST: Nanos = Nanos::from_secs(2);
+
+/// One for each section of the plan that has such tests, in each repeat that has trials.
+pub(crate) fn rfc2544(run: &Run, assessed: &[TrialAssessment]) -> Vec<Rfc2544> {
+    let repeats = 1..=run.plan.repeats.get();
+    let sections = run.plan.sections();
+    let of_section = |section: &Section| match &section.method {
+        Method::Rfc2544(planned) => {
+            repeats.clone().filter_map(|repeat| of_repeat(run, assessed, section, planned, repeat)).collect()
+        }
+        _ => Vec::new(),
+    };
+    sections.iter().flat_map(of_section).collect()
+}
+
+/// The throughput of each frame size as a figure of the first page.
+pub(crate) fn key_figures(run: &Run, tests: &[Rfc2544]) -> Vec<FreeFigure> {
+    let figure = |size: &TestedSize| {
+        let trial = size.throughput.as_ref()?.trial;
+        let trial = run.trials.iter().find(|it| it.number == trial)?;
+        let metric = Metric::ForwardingRate;
+        let median = trial.figure(metric)?.low;
+        Some(FreeFigure { spec: trial.measured.spec(), from: None, metric, median, interval: None })
+    };
+    tests.iter().flat_map(|tests| &tests.sizes).filter_map(figure).collect()
+}
+
+/// Whether this configuration was measured by such tests alone.
+pub(crate) fn is_of_tests(run: &Run, spec: &ProbeSpec) -> bool {
+    let mut measured = run.trials.iter().filter(|trial| trial.measured.spec() == *spec).peekable();
+    let is_of_tests = |trial: &Trial| trial.origin.as_ref().is_some_and(|origin| origin.section() == "rfc2544");
+    measured.peek().is_some() && measured.all(is_of_tests)
+}
+
+fn of_repeat(
+    run: &Run,
+    assessed: &[TrialAssessment],
+    section: &Section,
+    planned: &PlannedRfc2544,
+    repeat: u32,
+) -> Option<Rfc2544> {
+    let is_of = |trial: &&Trial| {
+        trial.repeat == repeat && trial.origin.as_ref().is_some_and(|origin| origin.procedure == section.id)
+    };
+    let mut trials: Vec<&Trial> = run.trials.iter().filter(is_of).collect();
+    trials.sort_by_key(|trial| trial.number);
+    if trials.is_empty() {
+        return None;
+    }
+    let tested = tested(section.specs.clone(), run.bed.senders().len(), planned, trials.iter().copied());
+    let sizes: Vec<TestedSize> = tested.iter().filter_map(|tested| size(run, assessed, tested)).collect();
+    let is_loop = |trial: &&Trial| {
+        let place = run.trials.iter().position(|it| it.number == trial.number);
+        place.and_then(|place| assessed.get(place)).is_some_and(|it| it.flows.iter().any(|flow| flow.synchronous))
+    };
+    let found =
+        Found { is_loop: trials.iter().any(is_loop), is_limited: tested.iter().any(|tested| tested.is_limited) };
+    let deviations = deviations(run, section, planned, &found);
+    Some(Rfc2544 { section: section.id.clone(), repeat, deviations, sizes })
+}
+
+fn size(run: &Run, assessed: &[TrialAssessment], tested: &Tested<'_>) -> Option<TestedSize> {
+    let latency_and_loss = || tested.latency.iter().chain(tested.loss.iter().map(|(_, trial)| trial)).copied();
+    let any = tested.at_throughput.or_else(|| latency_and_loss().next());
+    let flows = any.and_then(|any| {
+        let place = run.trials.iter().position(|trial| trial.number == any.number)?;
+        Some(&assessed.get(place)?.flows)
+    });
+    Some(TestedSize {
+        frame_size: tested.configuration.spec.probe().selectors().frame_size?,
+        sent_size: any.and_then(sent_size),
+        max_pps: tested.max as f64,
+        line_pps: flows.and_then(|flows| Some(flows.first()?.line_rate?.packets_per_second)),
+        dut_cores: any.and_then(|trial| Some(trial.dut.as_ref()?.cpu.len())).filter(|cores| *cores > 0),
+        goals: tested.goals.clone(),
+        throughput: tested.at_throughput.map(|trial| at_throughput(run, tested, trial)),
+        latency: latency(&tested.latency),
+        loss: tested.loss.iter().filter_map(|(share, trial)| loss(*share, trial)).collect(),
+        back_to_back: back_to_back(tested),
+    })
+}
+
+fn sent_size(trial: &Trial) -> Option<FrameSize> {
+    Some(trial.packet_streams().first()?.sent.frame_size)
+}
+
+/// Load that was asked for, in frames a second each way.
+fn load(trial: &Trial) -> f64 {
+    trial.measured.probe().selectors().rate.map_or(0.0, |rate| rate.0 as f64)
+}
+
+fn at_throughput(run: &Run, tested: &Tested<'_>, trial: &Trial) -> AtThroughput {
+    let streams = trial.packet_streams();
+    let l1 = |is_of: &dyn Fn(&PacketStream) -> bool, rates: fn(&PacketStream) -> BitRates| {
+        streams.iter().filter(|stream| is_of(stream)).map(|stream| rates(stream).l1_bps).sum::<f64>()
+    };
+    let port = |name: &String| PortRates {
+        port: name.clone(),
+        tx_l1_bps: l1(&|stream| stream.from == *name, PacketStream::tx),
+        rx_l1_bps: l1(&|stream| stream.to == *name, PacketStream::rx),
+    };
+    AtThroughput {
+        trial: trial.number,
+        load_pps: load(trial),
+        forwarded_pps: streams.iter().map(PacketStream::forwarding_pps).sum(),
+        forwarded_l1_bps: l1(&|_| true, PacketStream::rx),
+        is_bounded: tested.goals.first().is_some_and(|goal| goal.result.relevant_upper_bound.is_some()),
+        ports: run.bed.endpoints.iter().map(|end| port(&end.name)).collect(),
+    }
+}
+
+/// One for each direction that has times.
+fn latency(trials: &[&Trial]) -> Vec<TestedLatency> {
+    let ways = trials.first().map(|trial| trial.packet_streams()).unwrap_or_default();
+    let way = |way: &PacketStream| {
+        let goes = |stream: &&PacketStream| (&stream.from, &stream.to) == (&way.from, &way.to);
+        let of_way = trials.iter().filter_map(|trial| trial.packet_streams().iter().find(goes));
+        let times: Vec<_> = of_way.filter_map(|stream| stream.received.latency_ns.as_ref()).collect();
+        let means: Vec<f64> = times.iter().filter_map(|times| times.mean).collect();
+        let median = |of: fn(&model::TimeSummary) -> Option<u64>| {
+            let values: Vec<f64> = times.iter().filter_map(|times| of(times)).map(|ns| ns as f64).collect();
+            stats::median(&values)
+        };
+        Some(TestedLatency {
+            from: way.from.clone(),
+            to: way.to.clone(),
+            load_pps: load(trials.first()?),
+            trials: times.len(),
+            min_ns: times.iter().filter_map(|times| times.min).min(),
+            mean_ns: mean(&means),
+            p50_ns: median(|times| times.p50),
+            p99_ns: median(|times| times.p99),
+            p999_ns: median(|times| times.p999),
+            max_ns: times.iter().filter_map(|times| times.max).max(),
+        })
+        .filter(|latency| latency.trials > 0)
+    };
+    ways.iter().filter_map(way).collect()
+}
+
+fn mean(values: &[f64]) -> Option<f64> {
+    (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+}
+
+/// `None` where nothing was sent.
+fn loss(share: f64, trial: &Trial) -> Option<TestedLoss> {
+    let streams = trial.packet_streams();
+    let from = &streams.first()?.from;
+    let one_way = streams.iter().filter(|stream| stream.from == *from);
+    let sent = streams.iter().map(|stream| stream.sent.frames).total();
+    let lost = streams.iter().map(PacketStream::lost).total();
+    let offered_pps = one_way.map(PacketStream::offered_pps).sum();
+    (sent > 0).then(|| TestedLoss { trial: trial.number, share, offered_pps, loss_ratio: lost as f64 / sent as f64 })
+}
+
+fn back_to_back(tested: &Tested<'_>) -> Option<BackToBack> {
+    let frames: Vec<f64> = tested.bursts.iter().map(|frames| *frames as f64).collect();
+    let mean = mean(&frames)?;
+    let squares: f64 = frames.iter().map(|frames| (frames - mean).powi(2)).sum();
+    let rate = tested.max as f64;
+    let throughput = tested.at_throughput.map(load).filter(|_| !tested.is_unlimited);
+    Some(BackToBack {
+        rate_pps: rate,
+        repeats: frames.len(),
+        is_unlimited: tested.is_unlimited,
+        mean_frames: mean,
+        min_frames: tested.bursts.iter().copied().min()?,
+        max_frames: tested.bursts.iter().copied().max()?,
+        deviation_frames: (squares / (frames.len().max(2) - 1) as f64).sqrt(),
+        buffer_s: throughput.map(|throughput| mean / rate * (1.0 - throughput / rate).max(0.0)),
+    })
+}
+
+/// Deviations that trials show.
+struct Found {
+    /// Whether the sender's cores did the receiving too.
+    is_loop: bool,
+    /// Whether the sender did not reach the highest load.
+    is_limited: bool,
+}
+
+fn deviations(run: &Run, section: &Section, planned: &PlannedRfc2544, found: &Found) -> Vec<Deviation> {
+    let has = |test| planned.has(test);
+    let is_searched = has(Rfc2544Test::Throughput) || has(Rfc2544Test::Latency);
+    let goal = planned.goals.first().filter(|_| is_searched);
+    let is_short = |is_asked: bool, duration: Nanos, of: Nanos| is_asked && duration < of;
+    let sizes = section.specs.iter().filter_map(|spec| spec.probe().selectors().frame_size);
+    let sizes: Vec<u32> = sizes.map(|size| size.0).collect();
+    let tested = FRAME_SIZES.iter().filter(|size| sizes.contains(size)).count();
+    let short_goal = goal.map(|goal| goal.final_trial_duration).filter(|duration| *duration < TRIAL);
+    let lossy_goal = goal.filter(|goal| goal.loss_ratio.0 > 0.0 || goal.exceed_ratio.0 > 0.0);
+    let (loss, latency, bursts) = (has(Rfc2544Test::Loss), has(Rfc2544Test::Latency), has(Rfc2544Test::BackToBack));
+    [
+        run.bed.dut.is_none().then_some(Deviation::NoDevice),
+        run.bed.simulated.then_some(Deviation::Simulated),
+        found.is_loop.then_some(Deviation::SynchronousLoop),
+        short_goal.map(|duration| Deviation::ShortTrials { duration }),
+        lossy_goal
+            .map(|goal| Deviation::LossAllowed { loss_ratio: goal.loss_ratio.0, exceed_ratio: goal.exceed_ratio.0 }),
+        is_short(loss, planned.duration, TRIAL).then_some(Deviation::ShortLossTrials { duration: planned.duration }),
+        is_short(latency, planned.latency_duration, LATENCY_TRIAL)
+            .then_some(Deviation::ShortLatencyTrials { duration: planned.latency_duration }),
+        (latency && planned.latency_repeats < LATENCY_TRIALS)
+            .then_some(Deviation::FewLatencyTrials { trials: planned.latency_repeats }),
+        latency.then_some(Deviation::AllFramesTimed),
+        (bursts && planned.burst_repeats < BURSTS).then_some(Deviation::FewBursts { bursts: planned.burst_repeats }),
+        is_short(bursts, planned.longest_burst, LONGEST_BURST)
+            .then_some(Deviation::ShortBursts { duration: planned.longest_burst }),
+        (tested < FRAME_SIZES.len()).then_some(Deviation::FewSizes { tested, of: FRAME_SIZES.len() }),
+        found.is_limited.then_some(Deviation::SenderLimited),
+    ]
+    .into_iter()
+    .flatten()
+    .collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,112 @@
+use model::{Bed, Dut, Measured, Mtu, PacketsResult, Plan, ProbeSpec, TimeSummary, fixture};
+use procedure::Course;
+
+use super::*;
+
+const PLAN: &str = r#"
+name = "t"
+[[rfc2544]]
+rate = "1 Mpps"
+frame_sizes = [64, 512]
+duration = "1 s"
+latency_duration = "2 s"
+latency_repeats = 2
+burst_repeats = 2
+"#;
+
+/// Forwards 400,000 frames a second, and holds 1,000 in short trials.
+fn trial(spec: &ProbeSpec) -> Trial {
+    let ProbeSpec::Packets(spec) = spec else { panic!("{spec}") };
+    let (load, seconds) = (spec.rate().unwrap().0 as f64, spec.duration.as_secs_f64());
+    let sent = (load * seconds).round();
+    let holds = if seconds > 0.5 { 0.0 } else { 1000.0 };
+    let lost = (sent - 400e3 * seconds - holds).max(0.0).round();
+    let mut stream = fixture::packet_stream(sent as u64, (sent - lost) as u64);
+    (stream.sent.intended_pps, stream.sent.seconds, stream.received.seconds) = (Some(load), seconds, Some(seconds));
+    stream.received.latency_ns = Some(TimeSummary {
+        n: 9,
+        min: Some(1_000),
+        mean: Some(2_000.0),
+        p50: Some(1_900),
+        max: Some(9_000),
+        ..TimeSummary::default()
+    });
+    let result = PacketsResult { mtu: Mtu(1500), streams: vec![stream] };
+    Trial { duration_s: seconds, ..fixture::trial(Measured::Packets { spec: spec.clone(), result }) }
+}
+
+fn run(more: &str) -> Run {
+    let plan = Plan::parse(&format!("{PLAN}{more}"), &[]).unwrap();
+    let mut course = Course::of(&plan, 1);
+    let mut trials = Vec::new();
+    while let Some(step) = course.ask() {
+        let trial =
+            Trial { origin: Some(step.origin()), number: course.number(), repeat: step.repeat, ..trial(&step.spec) };
+        course.took(Some(&trial));
+        trials.push(trial);
+    }
+    Run { trials, ..fixture::run(plan) }
+}
+
+fn assessed(run: &Run) -> Vec<Rfc2544> {
+    rfc2544(run, &vec![TrialAssessment::default(); run.trials.len()])
+}
+
+#[test]
+fn each_size_has_the_results_of_all_tests() {
+    let all = assessed(&run(""));
+    let [Rfc2544 { section, repeat: 1, sizes, .. }] = all.as_slice() else { panic!("{all:?}") };
+    assert_eq!((section.as_str(), sizes.len()), ("rfc2544.1", 2));
+    let size = &sizes[0];
+    let throughput = size.throughput.as_ref().unwrap();
+    assert!((398e3..=400e3).contains(&throughput.load_pps), "{throughput:?}");
+    let [a, b] = throughput.ports.as_slice() else { panic!("{throughput:?}") };
+    assert_eq!((a.tx_l1_bps, a.rx_l1_bps, b.tx_l1_bps), (throughput.load_pps * 672.0, 0.0, 0.0));
+    assert_eq!((b.rx_l1_bps, throughput.forwarded_l1_bps), (a.tx_l1_bps, a.tx_l1_bps));
+    let [latency] = size.latency.as_slice() else { panic!("{:?}", size.latency) };
+    assert_eq!(
+        (latency.trials, latency.mean_ns, latency.max_ns, latency.p99_ns),
+        (2, Some(2_000.0), Some(9_000), None)
+    );
+    let losses: Vec<f64> = size.loss.iter().map(|loss| loss.loss_ratio).collect();
+    assert!((losses[0] - 0.6).abs() < 1e-9 && losses.len() == 8 && losses[6..] == [0.0, 0.0], "{losses:?}");
+    let bursts = size.back_to_back.unwrap();
+    // 1667 frames at 1 Mpps, of which 40 % leave meanwhile.
+    assert!((bursts.buffer_s.unwrap() - 1e-3).abs() < 0.03e-3 && !bursts.is_unlimited, "{bursts:?}");
+    assert_eq!((bursts.repeats, bursts.deviation_frames), (2, 0.0));
+}
+
+#[test]
+fn what_is_shorter_than_in_the_rfc_is_a_deviation() {
+    let deviations = |run: &Run| assessed(run).remove(0).deviations;
+    let seconds = Nanos::from_secs;
+    assert_eq!(
+        deviations(&run("")),
+        [
+            Deviation::NoDevice,
+            Deviation::Simulated,
+            Deviation::ShortTrials { duration: seconds(1) },
+            Deviation::ShortLossTrials { duration: seconds(1) },
+            Deviation::ShortLatencyTrials { duration: seconds(2) },
+            Deviation::FewLatencyTrials { trials: 2 },
+            Deviation::AllFramesTimed,
+            Deviation::FewBursts { bursts: 2 },
+            Deviation::FewSizes { tested: 2, of: 7 },
+        ]
+    );
+    let whole = PLAN.lines().take(4).collect::<Vec<_>>().join("\n");
+    let plan = Plan::parse(&format!("{whole}\ntests = [\"throughput\"]"), &[]).unwrap();
+    let spec = plan.specs().remove(0);
+    let origin = Some(model::trial::Origin { procedure: "rfc2544.1".to_owned(), attempt: 1 });
+    let bed = Bed { dut: Some(Dut::default()), simulated: false, ..fixture::lab() };
+    let run = Run { trials: vec![Trial { origin, ..trial(&spec) }], bed, ..fixture::run(plan) };
+    assert_eq!(deviations(&run), []);
+}
+
+#[test]
+fn a_run_without_such_tests_or_trials_has_no_results() {
+    let plan = Plan::parse(PLAN, &[]).unwrap();
+    assert_eq!(assessed(&fixture::run(plan)), []);
+    let other = Plan::parse("name = \"t\"\n[[path]]", &[]).unwrap();
+    assert_eq!(assessed(&fixture::run(other)), []);
+}
