@@ -23,6 +23,9 @@ const SHARES: [f64; 10] = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1];
 /// Trials without loss in a row that end the loss test.
 const LOSSLESS: usize = 2;
 
+/// Trials at one frame size that the sender may miss before the search ends: a sender that slows down all the time would be searched for ever.
+const MOST_UNREACHED: u32 = 15;
+
 /// Share of the highest load that a device is expected to forward, and share of the longest burst that it is expected to hold.
 const FORESEEN_LOAD: f64 = 0.5;
 const FORESEEN_BURST: f64 = 0.05;
@@ -184,16 +187,18 @@ impl Rfc2544 {
         let Some(mut search) = self.search(tested.max) else { return Some(0) };
         let foreseen = |load: u64| expected_loss(load as f64, tested.max as f64 * FORESEEN_LOAD);
         let mut trials: Vec<&'t Trial> = Vec::new();
-        let mut offered = 0;
+        let (mut offered, mut unreached) = (0, 0);
         let mut is_through = true;
-        while let Some(input) = search.ask() {
+        while unreached < MOST_UNREACHED
+            && let Some(input) = search.ask()
+        {
             let Some(asked) = at(&tested.configuration, input.load, input.duration) else { break };
             let Some(seen) = walk.see(asked, foreseen(input.load)) else {
                 is_through = false;
                 break;
             };
             if let Outcome::Unreached { offered: reached } = seen.outcome {
-                offered = offered.max(reached);
+                (offered, unreached) = (offered.max(reached), unreached + 1);
             }
             trials.extend(seen.trial);
             search.take(seen.outcome);

@@ -127,6 +127,21 @@ fn what_the_sender_reaches_is_the_highest_load_of_the_other_tests() {
 }
 
 #[test]
+fn a_sender_that_slows_down_ends_the_search() {
+    let plan = plan("tests = [\"throughput\"]\nsearch = \"mlr\"");
+    let mut course = Course::of(&plan, 1);
+    let (mut bench, mut trials) = (Bench { reaches: 900e3, ..BENCH }, Vec::new());
+    while let Some(step) = course.ask() {
+        let trial = bench.answer(&step);
+        course.took(Some(&trial));
+        trials.push(trial);
+        bench.reaches *= 0.97;
+    }
+    assert_eq!(trials.len(), 30, "both sizes");
+    assert!(results(&plan, &trials).iter().all(|tested| tested.is_limited && tested.at_throughput.is_none()));
+}
+
+#[test]
 fn latency_alone_searches_for_its_load() {
     let plan = plan("tests = [\"latency\"]\nsearch = \"binary\"");
     let trials = BENCH.run(&plan);
