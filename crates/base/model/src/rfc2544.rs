@@ -175,7 +175,7 @@ pub struct TestedLoss {
 /// Bursts at the highest load (RFC 9004).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct BackToBack {
-    /// Rate of the bursts, in frames a second each way.
+    /// Rate at which the bursts were sent, in frames a second each way.
     pub rate_pps: f64,
     /// Bursts that were searched for.
     pub repeats: usize,

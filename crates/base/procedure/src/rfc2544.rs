@@ -57,6 +57,8 @@ pub struct Tested<'t> {
     pub loss: Vec<(f64, &'t Trial)>,
     /// Frames each way of the longest burst without loss, of each search that came to its end.
     pub bursts: Vec<u64>,
+    /// The trials of those bursts.
+    pub burst_trials: Vec<&'t Trial>,
     /// Whether the longest burst of the test had no loss.
     pub is_unlimited: bool,
 }
@@ -153,6 +155,7 @@ impl Rfc2544 {
                 latency: Vec::new(),
                 loss: Vec::new(),
                 bursts: Vec::new(),
+                burst_trials: Vec::new(),
                 is_unlimited: false,
             };
             let is_through = self.test(&mut tested, walk).is_some();
@@ -260,15 +263,17 @@ impl Rfc2544 {
     fn back_to_back<'t>(&self, tested: &mut Tested<'t>, walk: &mut Walk<'_, 't>) -> Option<()> {
         let longest = (tested.max as f64 * self.planned.longest_burst.as_secs_f64()).round().max(1.0) as u64;
         for _ in 0..self.planned.burst_repeats {
-            let mut bursts = Bursts::new(longest);
+            let (mut bursts, mut held) = (Bursts::new(longest), None);
             while let Some(frames) = bursts.ask() {
                 let duration = Nanos((frames as f64 * 1e9 / tested.max as f64).ceil() as u64);
                 let Some(asked) = at(&tested.configuration, tested.max, duration) else { return Some(()) };
                 let holds = frames as f64 <= longest as f64 * FORESEEN_BURST;
                 let seen = walk.see(asked, if holds { 0.0 } else { 0.1 })?;
+                held = if seen.is_lossless() { seen.trial } else { held };
                 bursts.took(seen.is_lossless());
             }
             tested.bursts.push(bursts.held());
+            tested.burst_trials.extend(held);
             if bursts.held() == longest {
                 tested.is_unlimited = true;
                 break;

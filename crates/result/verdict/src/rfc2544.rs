@@ -159,14 +159,19 @@ fn mean(values: &[f64]) -> Option<f64> {
     (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
 }
 
+/// Frames a second that were offered each way.
+fn offered(trial: &Trial) -> Option<f64> {
+    let streams = trial.packet_streams();
+    let from = &streams.first()?.from;
+    Some(streams.iter().filter(|stream| stream.from == *from).map(PacketStream::offered_pps).sum())
+}
+
 /// `None` where nothing was sent.
 fn loss(share: f64, trial: &Trial) -> Option<TestedLoss> {
     let streams = trial.packet_streams();
-    let from = &streams.first()?.from;
-    let one_way = streams.iter().filter(|stream| stream.from == *from);
     let sent = streams.iter().map(|stream| stream.sent.frames).total();
     let lost = streams.iter().map(PacketStream::lost).total();
-    let offered_pps = one_way.map(PacketStream::offered_pps).sum();
+    let offered_pps = offered(trial)?;
     (sent > 0).then(|| TestedLoss { trial: trial.number, share, offered_pps, loss_ratio: lost as f64 / sent as f64 })
 }
 
@@ -174,7 +179,9 @@ fn back_to_back(tested: &Tested<'_>) -> Option<BackToBack> {
     let frames: Vec<f64> = tested.bursts.iter().map(|frames| *frames as f64).collect();
     let mean = mean(&frames)?;
     let squares: f64 = frames.iter().map(|frames| (frames - mean).powi(2)).sum();
-    let rate = tested.max as f64;
+    let rates: Vec<f64> = tested.burst_trials.iter().filter_map(|trial| offered(trial)).collect();
+    // A sender that is slower than it was asked to be sends no bursts at the highest load.
+    let rate = stats::median(&rates).unwrap_or(tested.max as f64);
     let throughput = tested.at_throughput.map(load).filter(|_| !tested.is_unlimited);
     Some(BackToBack {
         rate_pps: rate,

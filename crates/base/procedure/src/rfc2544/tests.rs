@@ -108,6 +108,7 @@ fn the_longest_burst_is_what_the_buffer_takes_while_frames_are_forwarded() {
     // At 1 Mpps 600 of 1000 frames wait: 1000 frames are held after 1667.
     let bursts = &all[0].bursts;
     assert!(bursts.len() == 2 && bursts.iter().all(|frames| (1630..=1670).contains(frames)), "{bursts:?}");
+    assert_eq!(all[0].burst_trials.iter().map(|trial| lost(trial)).collect::<Vec<_>>(), [Some(0); 2]);
     let unlimited = Bench { forwards: 1e9, ..BENCH }.run(&plan);
     let all = results(&plan, &unlimited);
     assert_eq!((all[0].is_unlimited, all[0].bursts.as_slice(), unlimited.len()), (true, [400_000].as_slice(), 2));
