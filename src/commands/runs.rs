@@ -110,7 +110,8 @@ mod tests {
     #[test]
     fn a_list_shows_verdicts_and_fits_the_terminal() {
         let far = "hosts:ssh://root@198.18.100.2?dev=wire-f&addr=198.18.101.2/24";
-        let rows = [of("quick", "lab", 4, "PASS"), of("certify", far, 1200, "FAIL"), of("受入試験", "lab", 1, "– (partial)")];
+        let rows =
+            [of("quick", "lab", 4, "PASS"), of("certify", far, 1200, "FAIL"), of("受入試験", "lab", 1, "– (partial)")];
         let wide = listed(&rows, None, Lang::En);
         assert!(wide.contains(&format!("certify   {far}    1200  FAIL\n")), "{wide}");
         assert!(wide.contains("2026-11-23 00:14Z  受入試験  lab ") && wide.contains("– (partial)\n"), "{wide}");

@@ -12,6 +12,7 @@ use super::{
 };
 use crate::{
     frame_size::PayloadSize,
+    plausible::{self, Checked},
     probe::{Batch, Direction, GoodputSpec, IpVersion, ProbeSpec, Protocol, ReceiveWay, SendWay, Stack},
     search::{Goal, SearchMethod},
     units::{BitRate, BitRateRange, Bytes, Mtu, Nanos},
@@ -120,6 +121,11 @@ impl Item for GoodputItem {
 
     fn extent(&self) -> Extent {
         Extent::of(&[mtus(&self.mtus), self.stacks.len()], &[self.duration, self.warmup])
+    }
+
+    fn check_stored(&self) -> Checked {
+        // A search goes by the arithmetic of its goals: impossible ones lead nowhere.
+        self.of_search(|search| search.check()).or_else(|why| plausible::refuse("search", why))
     }
 
     fn method(&self) -> Method {

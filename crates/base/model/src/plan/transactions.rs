@@ -11,6 +11,7 @@ use super::{
 use crate::{
     choice::choice,
     frame_size::PayloadSize,
+    plausible::{self, Checked},
     probe::{Exchange, HttpPath, HttpServer, IpVersion, ProbeSpec, Protocol, TransactionsSpec, WaitMode},
     search::{Goal, SearchMethod},
     units::{Bytes, Nanos, TransactionRate, TransactionRateRange},
@@ -133,6 +134,11 @@ impl Item for TransactionsItem {
 
     fn extent(&self) -> Extent {
         Extent::of(&[self.connections.len()], &[self.duration, self.warmup, self.timeout])
+    }
+
+    fn check_stored(&self) -> Checked {
+        // A search goes by the arithmetic of its goals: impossible ones lead nowhere.
+        self.of_search(|search| search.check()).or_else(|why| plausible::refuse("search", why))
     }
 
     fn method(&self) -> Method {

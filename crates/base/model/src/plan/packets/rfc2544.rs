@@ -146,7 +146,10 @@ impl Item for Rfc2544Item {
 
     fn extent(&self) -> Extent {
         let repeats = self.latency_repeats.saturating_add(self.burst_repeats.get()).get();
-        Extent::of(&[self.frame_sizes.len(), repeats as usize], &[self.duration, self.latency_duration, self.longest_burst])
+        Extent::of(
+            &[self.frame_sizes.len(), repeats as usize],
+            &[self.duration, self.latency_duration, self.longest_burst],
+        )
     }
 
     fn check_stored(&self) -> Checked {
