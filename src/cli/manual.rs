@@ -93,7 +93,7 @@ const fn manual(command: &'static str, statuses: &'static [Status], examples: &'
     Manual { command, examples, statuses }
 }
 
-const MANUALS: [Manual; 38] = [
+const MANUALS: [Manual; 39] = [
     manual(
         "",
         ANY,
@@ -173,6 +173,17 @@ const MANUALS: [Manual; 38] = [
         &[
             ("transactions --kind crr", "A connection for each request."),
             ("transactions --kind http --rate \"10 ktps\"", "HTTP at a fixed rate."),
+        ],
+    ),
+    manual(
+        "forwarding",
+        JUDGED,
+        &[
+            ("forwarding --bed lab:router", "A Linux router between two namespaces."),
+            (
+                "forwarding --bed ports:eth1,eth2,via=198.18.0.1/24,198.19.0.1/24",
+                "A router between two ports of this machine, before its rates are measured.",
+            ),
         ],
     ),
     manual(

@@ -2,6 +2,7 @@
 //!
 //! A new probe is a file here, a variant of [`ProbeCommand`], and an entry in [`PROBES`].
 
+mod forwarding;
 mod goodput;
 mod latency;
 mod packets;
@@ -12,7 +13,10 @@ mod transactions;
 use clap::Subcommand;
 use model::{FrameSize, Plan, Stack, plan::PlanError};
 
-use self::{goodput::GoodputOptions, latency::LatencyOptions, path::PathOptions, transactions::TransactionsOptions};
+use self::{
+    forwarding::ForwardingOptions, goodput::GoodputOptions, latency::LatencyOptions, path::PathOptions,
+    transactions::TransactionsOptions,
+};
 pub(crate) use self::{goodput::KNOWN as GOODPUT, packets::PacketsOptions, shared::apply};
 use super::{Measure, PacketsAction};
 
@@ -58,6 +62,13 @@ pub(crate) enum ProbeCommand {
         #[command(flatten)]
         options: Measure,
     },
+    /// Check whether a device forwards correctly: crafted frames are compared where they arrive, and its answers judged.
+    Forwarding {
+        #[command(flatten)]
+        probe: ForwardingOptions,
+        #[command(flatten)]
+        options: Measure,
+    },
     /// Find the largest packet that passes, each direction separately, and what limits it.
     Path {
         #[command(flatten)]
@@ -75,6 +86,7 @@ impl ProbeCommand {
             Self::Goodput { probe, options } | Self::Throughput { probe, options } => (probe, options),
             Self::Packets { probe, options, .. } => (&**probe, options),
             Self::Transactions { probe, options } => (probe, options),
+            Self::Forwarding { probe, options } => (probe, options),
             Self::Path { probe, options } => (probe, options),
         }
     }
@@ -96,7 +108,7 @@ pub(crate) struct Known {
 
 /// All of them.
 pub(crate) const PROBES: &[&Known] =
-    &[&latency::KNOWN, &goodput::KNOWN, &packets::KNOWN, &transactions::KNOWN, &path::KNOWN];
+    &[&latency::KNOWN, &goodput::KNOWN, &packets::KNOWN, &transactions::KNOWN, &forwarding::KNOWN, &path::KNOWN];
 
 /// Options of one probe.
 pub(crate) trait ProbeOptions {

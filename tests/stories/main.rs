@@ -15,6 +15,7 @@ mod compare;
 mod documents;
 mod dut;
 mod faults;
+mod forwarding;
 mod hosts;
 mod kills;
 mod layouts;

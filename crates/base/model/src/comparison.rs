@@ -144,6 +144,8 @@ pub enum DifferenceKind {
     Points,
     /// In bytes.
     Bytes,
+    /// As a number of things.
+    Count,
 }
 
 /// Meaning of a difference.
@@ -183,6 +185,7 @@ impl DifferenceKind {
             Quantity::Time | Quantity::Rate | Quantity::PacketRate | Quantity::TransactionRate => Self::Share,
             Quantity::Share => Self::Points,
             Quantity::Size => Self::Bytes,
+            Quantity::Count => Self::Count,
         }
     }
 }

@@ -22,6 +22,8 @@ pub enum Quantity {
     Size,
     /// A part of 1.
     Share,
+    /// A number of things.
+    Count,
 }
 
 /// Direction in which a figure improves.
@@ -126,6 +128,8 @@ metrics! {
     ResponseMax = "response_max" of "transactions": Time, Lower;
     /// Share of all transactions that failed.
     Failed = "failed" of "transactions": Share, Lower;
+    /// Checks of forwarding that failed.
+    ChecksFailed = "checks_failed" of "forwarding": Count, Lower;
 }
 
 impl Metric {
@@ -155,6 +159,7 @@ impl Quantity {
             Self::TransactionRate => "transactions/s",
             Self::Size => "bytes",
             Self::Share => "share of 1",
+            Self::Count => "count",
         }
     }
 
@@ -172,6 +177,9 @@ impl Quantity {
                 .map(f64::from)
                 .map_err(|_| format!("\"{text}\" is not a number of bytes, like \"9000\"")),
             Self::Share => text.parse::<Percent>().map(|percent| percent.0 / 100.0).map_err(|e| e.to_string()),
+            Self::Count => {
+                text.parse::<u32>().map(f64::from).map_err(|_| format!("\"{text}\" is not a number, like \"0\""))
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::hash::{BuildHasher, RandomState};
 
 use jiff::{Timestamp, tz::TimeZone};
-use model::{Bed, Doubt, Endpoint, Environment, Identity, Plan, Privilege, Run, RunId};
+use model::{Bed, Doubt, Endpoint, Environment, Identity, Limit, Plan, Privilege, Quantity, Run, RunId};
 use stats::MIN_TRIALS_FOR_INTERVAL;
 
 use crate::{clock::now, resume::taken_up};
@@ -75,7 +75,9 @@ fn begin(order: NewRun, bed: Bed, before: Environment) -> Run {
     }
     doubts.extend(speeds_differ(&bed, &before));
     let trials = order.plan.repeats.get();
-    if !order.plan.limits.is_empty() && trials < MIN_TRIALS_FOR_INTERVAL {
+    // A count has no interval.
+    let has_interval = |limit: &Limit| limit.metric.quantity() != Quantity::Count;
+    if order.plan.limits.iter().any(has_interval) && trials < MIN_TRIALS_FOR_INTERVAL {
         doubts.push(Doubt::FewTrials { trials, needed: MIN_TRIALS_FOR_INTERVAL });
     }
     Run {

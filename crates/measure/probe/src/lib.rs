@@ -3,6 +3,7 @@
 //! Both sides are prepared first (sockets, memory, core), and run when the controller says so. They run on the thread
 //! that calls them, which the caller has pinned; [`Control`] is how another thread watches and stops them.
 
+mod forwarding;
 mod goodput;
 mod latency;
 mod packets;
@@ -49,5 +50,6 @@ pub fn prepare(spec: &ProbeSpec, side: Side, seat: &Seat) -> Result<Box<dyn Prep
         ProbeSpec::Path(spec) => path::prepare(spec, side, seat),
         ProbeSpec::Packets(spec) => packets::prepare(spec, side, seat),
         ProbeSpec::Transactions(spec) => transactions::prepare(spec, side, seat),
+        ProbeSpec::Forwarding(spec) => forwarding::prepare(spec, side, seat),
     }
 }

@@ -143,7 +143,7 @@ mod tests {
         rfc2544::Deviation,
         router,
         search::{Classification, Irregular},
-        trial::{Refusal, StageName},
+        trial::{ForwardingCheck, ForwardingFault, ForwardingField, NotApplicable, Refusal, StageName},
     };
     use schemars::JsonSchema;
 
@@ -198,6 +198,10 @@ mod tests {
             of("published", names::<FigureMetric>()),
             of("measurement", names::<ProbeSpec>()),
             of("failed", names::<FailureKind>()),
+            of("forwarding-check", names::<ForwardingCheck>()),
+            of("forwarding-fault", names::<ForwardingFault>()),
+            of("forwarding-field", names::<ForwardingField>()),
+            of("forwarding-reason", names::<NotApplicable>()),
             of("statistic", names::<Statistic>()),
             of("measurer", names::<Measurer>()),
             of("card-health", names::<Health>()),

@@ -821,6 +821,32 @@ fn what_the_cards_read_stands_in_the_report_with_what_became_of_it() {
     assert!(page(&run, &[], Lang::Ja).contains("カードの読み取り値"));
 }
 
+#[test]
+fn checks_of_forwarding_stand_in_a_table_with_their_first_fault() {
+    let plan = "name = \"forwarding\"\n[[forwarding]]\n[[forwarding]]\nip = 6\nframes = 20\n[[limits]]\nmetric = \"checks_failed\"\nat_most = \"0\"";
+    let (run, outcomes) = fixture::run_of_plan(plan);
+    for (lang, words) in [
+        (
+            Lang::En,
+            [
+                "TTL 64 → 64, expected 63",
+                "only on interfaces of that VLAN",
+                "IPv6, 20 frames",
+                "not applicable",
+                "FAIL",
+            ],
+        ),
+        (Lang::Ja, ["TTL 64 → 64(正しくは 63)", "その VLAN のインターフェースだけ", "20フレーム", "対象外", "不合格"]),
+    ] {
+        let shown = [page(&run, &outcomes, lang), summary(&run, &outcomes, lang)];
+        assert!(words.iter().all(|word| shown[0].contains(word)), "{}", shown[0]);
+        assert!(shown.iter().all(|text| text.contains(words[0]) && !text.contains('⟦')), "{}", shown[1]);
+    }
+    let csv = report::csv(&Material::of(&run, &fixture::assessed(&run, &outcomes))).expect("figures can be written");
+    assert_eq!(csv.lines().count(), 1 + 2 * 17, "a row for each check: {csv}");
+    assert!(csv.contains("hop-limit,failed,4438,4438"), "{csv}");
+}
+
 /// Latin words that Japanese text may have: names of the field, of programs and of the kernel, and units.
 const LATIN: &str = include_str!("latin-words.txt");
 

@@ -20,8 +20,8 @@ pub use assess::assess;
 pub use compare::compare;
 pub use figures::figures;
 use model::{
-    Doubt, Identity, Interval, Limit, LimitOutcome, Match, Names, ProbeSpec, Range, Reference, Run, Trial, Undecided,
-    Verdict,
+    Doubt, Identity, Interval, Limit, LimitOutcome, Match, Names, ProbeSpec, Quantity, Range, Reference, Run, Trial,
+    Undecided, Verdict,
     alike::distinct,
     plan::{Bound, Criterion},
     reference::Against,
@@ -139,7 +139,10 @@ fn outcome(
     ranges: &[Range],
 ) -> LimitOutcome {
     let interval = interval(ranges);
-    let (verdict, undecided) = decide((bound, against.as_ref()), ranges, interval);
+    let (verdict, undecided) = match limit.metric.quantity() {
+        Quantity::Count => decide_count((bound, against.as_ref()), ranges),
+        _ => decide((bound, against.as_ref()), ranges, interval),
+    };
     LimitOutcome {
         limit: limit.clone(),
         probe,
@@ -195,6 +198,23 @@ fn decide(
         (true, _) => (Verdict::Pass, None),
         (_, true) => (Verdict::Fail, None),
         _ => (Verdict::Inconclusive, Some(Undecided::Straddles)),
+    }
+}
+
+/// The same for a count. It is no estimate: each trial has to keep the bound, and one is enough.
+fn decide_count((bound, against): (Option<Bound>, Option<&Against>), ranges: &[Range]) -> (Verdict, Option<Undecided>) {
+    if ranges.is_empty() {
+        return (Verdict::NotRun, Some(Undecided::NotMeasured));
+    }
+    let keeps = |range: &Range| match bound {
+        Some(Bound::AtMost(most)) => Some(range.high <= most),
+        Some(Bound::AtLeast(least)) => Some(range.low >= least),
+        None => None,
+    };
+    match ranges.iter().map(keeps).collect::<Option<Vec<bool>>>() {
+        Some(kept) if kept.iter().all(|kept| *kept) => (Verdict::Pass, None),
+        Some(_) => (Verdict::Fail, None),
+        None => without_bound(against),
     }
 }
 

@@ -1,7 +1,7 @@
 use model::{
-    Flow, FrameSize, GoodputReceived, GoodputResult, GoodputSent, Identity, IpVersion, LatencyResult, LimitOutcome,
-    Measured, Metric, Mtu, PathResult, PathSpec, PayloadSize, Plan, ProbeSpec, Range, Run, TimeSummary, Trial,
-    Undecided, Verdict,
+    CheckOutcome, CheckResult, Flow, ForwardingCheck, ForwardingFault, ForwardingResult, FrameSize, GoodputReceived,
+    GoodputResult, GoodputSent, Identity, IpVersion, LatencyResult, LimitOutcome, Measured, Metric, Mtu, PathResult,
+    PathSpec, PayloadSize, Plan, ProbeSpec, Range, Run, TimeSummary, Trial, Undecided, Verdict,
     plan::Step,
     trial::{Leg, Refusal, Variation},
 };
@@ -195,6 +195,24 @@ fn a_path_mtu_is_that_of_the_narrower_way_and_zero_where_nothing_passes() {
     assert_eq!(judged(Some(9000), Some(9000)), (Verdict::Pass, Some(9000.0)));
     assert_eq!(judged(Some(9000), Some(1500)), (Verdict::Fail, Some(1500.0)));
     assert_eq!(judged(Some(9000), None), (Verdict::Fail, Some(0.0)));
+}
+
+#[test]
+fn a_count_is_judged_by_its_worst_trial_and_one_is_enough() {
+    let section = "[[forwarding]]\n[[limits]]\nmetric = \"checks_failed\"\nat_most = \"0\"";
+    let plan = Plan::parse(&format!("name = \"t\"\nrepeats = 2\n{section}"), &[]).unwrap();
+    let ProbeSpec::Forwarding(spec) = plan.specs().remove(0) else { panic!("planned") };
+    let trial = |outcome| {
+        let check = CheckResult { check: ForwardingCheck::Returned, frames: 9, wrong: 0, outcome };
+        let result = ForwardingResult { routed: true, sent: 9, arrived: 9, checks: vec![check] };
+        model::fixture::trial(Measured::Forwarding { spec: spec.clone(), result })
+    };
+    let passed = || trial(CheckOutcome::Passed);
+    let failed = trial(CheckOutcome::Failed { fault: ForwardingFault::CameBack { frames: 9 } });
+    let judged = |trials: &[Trial]| judge(&plan, trials).remove(0).verdict;
+    assert_eq!(judged(&[passed()]), Verdict::Pass);
+    assert_eq!(judged(&[passed(), failed]), Verdict::Fail);
+    assert_eq!(judged(&[]), Verdict::NotRun);
 }
 
 #[test]

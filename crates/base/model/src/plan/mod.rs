@@ -1,5 +1,6 @@
 //! The plan of a run, read from TOML: measurements and limits.
 
+mod forwarding;
 mod goodput;
 mod latency;
 mod limit;
@@ -15,6 +16,7 @@ use std::{num::NonZeroU32, ops::Range};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+pub use forwarding::ForwardingItem;
 pub use goodput::GoodputItem;
 pub use latency::LatencyItem;
 pub use limit::{Bound, Criterion, Limit};
@@ -70,6 +72,9 @@ pub struct Plan {
     /// Tests of RFC 2544.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rfc2544: Vec<Rfc2544Item>,
+    /// Correctness of forwarding.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forwarding: Vec<ForwardingItem>,
     /// Limits that figures must reach.
     #[serde(default)]
     pub limits: Vec<Limit>,
@@ -293,10 +298,11 @@ impl Plan {
         numbered.collect()
     }
 
-    /// The items of each section that measures, in the order they are measured: the path first, because the others rest on it.
-    fn items(&self) -> [(&'static str, Vec<&dyn Item>); 6] {
+    /// The items of each section that measures, in the order they are measured: path and forwarding first, because the others rest on them.
+    fn items(&self) -> [(&'static str, Vec<&dyn Item>); 7] {
         [
             ("path", items(&self.path)),
+            ("forwarding", items(&self.forwarding)),
             ("latency", items(&self.latency)),
             ("goodput", items(&self.goodput)),
             ("packets", items(&self.packets)),
@@ -319,6 +325,7 @@ impl Plan {
             packets: vec![],
             transactions: vec![],
             rfc2544: vec![],
+            forwarding: vec![],
             limits: vec![],
         }
     }

@@ -20,6 +20,7 @@
 //! Limits, comparison, references and the conduct of a run go by profile, selectors, conditions and figures.
 
 mod conditions;
+mod forwarding;
 mod goodput;
 mod latency;
 mod packets;
@@ -33,6 +34,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use conditions::Conditions;
+pub use forwarding::ForwardingSpec;
 pub use goodput::{Batch, GoodputSpec, KERNELS_DEFAULT, LAB_CONGESTION, ReceiveWay, SendWay};
 pub use latency::{LATENCY_LEAST_PAYLOAD, LatencySpec, MOST_OUT, ONE_WAY_LEAST_PAYLOAD};
 pub use packets::{Engine, PacketsSpec};
@@ -60,6 +62,8 @@ pub enum ProbeSpec {
     Packets(PacketsSpec),
     /// Requests and their responses.
     Transactions(TransactionsSpec),
+    /// Correctness of a forwarding device.
+    Forwarding(ForwardingSpec),
 }
 
 /// Messages or datagrams a second that a schedule can have. Ten nanoseconds between two of them are less than a clock takes
@@ -121,6 +125,7 @@ impl ProbeSpec {
             Self::Path(spec) => spec,
             Self::Packets(spec) => spec,
             Self::Transactions(spec) => spec,
+            Self::Forwarding(spec) => spec,
         }
     }
 

@@ -1,5 +1,6 @@
 //! One finished measurement: figures, raw sample, counters and doubts.
 
+mod forwarding;
 mod goodput;
 mod heard;
 mod latency;
@@ -13,6 +14,10 @@ use std::any::Any;
 
 use serde::{Deserialize, Deserializer, Serialize};
 
+pub use forwarding::{
+    CheckOutcome, CheckResult, ForwardingCheck, ForwardingFault, ForwardingField, ForwardingResult, ForwardingSide,
+    NotApplicable,
+};
 pub use goodput::{
     DatagramsReceived, DatagramsSent, Flow, GoodputReceived, GoodputResult, GoodputSecond, GoodputSent, GoodputSide,
     TcpSeconds, TcpState, Together, WaySecond, ZeroCopied,
@@ -34,7 +39,9 @@ use crate::{
     doubt::Doubt,
     figure::{Figure, Metric, Range},
     plausible::{self, Checked, Within},
-    probe::{Conditions, GoodputSpec, LatencySpec, PacketsSpec, PathSpec, Probe, ProbeSpec, TransactionsSpec},
+    probe::{
+        Conditions, ForwardingSpec, GoodputSpec, LatencySpec, PacketsSpec, PathSpec, Probe, ProbeSpec, TransactionsSpec,
+    },
     search::LoadedTrial,
 };
 
@@ -140,6 +147,13 @@ pub enum Measured {
         /// Result.
         result: Box<TransactionsResult>,
     },
+    /// Checks of forwarding.
+    Forwarding {
+        /// Configuration.
+        spec: ForwardingSpec,
+        /// Result.
+        result: ForwardingResult,
+    },
 }
 
 /// Results of one side of a probe.
@@ -181,6 +195,8 @@ pub enum SideFigures {
     TransactionsNear(Box<TransactionsResult>),
     /// The server of transactions.
     TransactionsFar(TransactionsServed),
+    /// Either side of checks of forwarding.
+    Forwarding(ForwardingSide),
 }
 
 /// Interim results of one side of a probe.
@@ -297,6 +313,7 @@ impl SideFigures {
             Self::Packets(side) => packets::check(side),
             Self::TransactionsNear(result) => transactions::check(result),
             Self::TransactionsFar(served) => plausible::text("server", &served.server),
+            Self::Forwarding(side) => forwarding::check(side),
         }
     }
 }
@@ -325,6 +342,7 @@ impl Measured {
             Self::Path { spec, result } => Box::new((spec, result)),
             Self::Packets { spec, result } => Box::new((spec, result)),
             Self::Transactions { spec, result } => Box::new((spec, &**result)),
+            Self::Forwarding { spec, result } => Box::new((spec, result)),
         }
     }
 

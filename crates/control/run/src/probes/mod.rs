@@ -2,6 +2,7 @@
 //! make those of a trial, and what makes them less trustworthy. Pure.
 
 mod doubts;
+mod forwarding;
 mod goodput;
 mod latency;
 mod packets;
@@ -54,6 +55,7 @@ pub(crate) fn of(spec: &ProbeSpec) -> &dyn Rules {
         ProbeSpec::Path(spec) => spec,
         ProbeSpec::Packets(spec) => spec,
         ProbeSpec::Transactions(spec) => spec,
+        ProbeSpec::Forwarding(spec) => spec,
     }
 }
 

@@ -1,5 +1,6 @@
 //! Content of a report for each probe. A probe is one folder; this file is the only one of the crate that names them all.
 
+mod forwarding;
 mod goodput;
 mod latency;
 mod packets;
@@ -15,6 +16,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 pub use self::{
+    forwarding::ForwardingFigures,
     goodput::{FlowEntry, FlowFigures, GoodputBps, GoodputFigures},
     latency::LatencyFigures,
     packets::{PacketsFigures, StreamFigures},
@@ -31,8 +33,14 @@ use crate::{
 };
 
 /// All probes, in the order of a report.
-pub(crate) const ALL: [&dyn Probe; 5] =
-    [&latency::Latency, &goodput::Goodput, &packets::Packets, &transactions::Transactions, &path::Path];
+pub(crate) const ALL: [&dyn Probe; 6] = [
+    &forwarding::Forwarding,
+    &latency::Latency,
+    &goodput::Goodput,
+    &packets::Packets,
+    &transactions::Transactions,
+    &path::Path,
+];
 
 /// Content for all trials of one probe.
 pub(crate) trait Probe: Sync {
@@ -108,6 +116,7 @@ fn words(spec: &ProbeSpec) -> &dyn Spec {
         ProbeSpec::Packets(spec) => spec,
         ProbeSpec::Path(spec) => spec,
         ProbeSpec::Transactions(spec) => spec,
+        ProbeSpec::Forwarding(spec) => spec,
     }
 }
 
@@ -173,6 +182,8 @@ pub enum Figures {
     Packets(Box<PacketsFigures>),
     /// Requests and their responses.
     Transactions(Box<TransactionsFigures>),
+    /// Correctness of a forwarding device.
+    Forwarding(Box<ForwardingFigures>),
 }
 
 impl Figures {
@@ -190,6 +201,7 @@ impl Figures {
             Measured::Transactions { spec, result } => {
                 Self::Transactions(Box::new(TransactionsFigures::of(trial, spec, result)))
             }
+            Measured::Forwarding { spec, result } => Self::Forwarding(Box::new(ForwardingFigures::of(spec, result))),
         })
     }
 
@@ -201,6 +213,7 @@ impl Figures {
             Self::Path(figures) => figures.rows(trial),
             Self::Packets(figures) => figures.rows(),
             Self::Transactions(figures) => vec![figures.row()],
+            Self::Forwarding(figures) => figures.rows(),
         }
     }
 }
@@ -212,7 +225,7 @@ pub(crate) fn made_alone(measured: &Measured) -> [String; 2] {
         Measured::Goodput { result, .. } => [goodput::made_alone(result), show::NO_FIGURE.to_owned()],
         Measured::Packets { result, .. } => [packets::made_alone(result), show::NO_FIGURE.to_owned()],
         Measured::Transactions { result, .. } => transactions::made_alone(result),
-        Measured::Path { .. } => [show::NO_FIGURE; 2].map(str::to_owned),
+        Measured::Path { .. } | Measured::Forwarding { .. } => [show::NO_FIGURE; 2].map(str::to_owned),
     }
 }
 

@@ -27,6 +27,7 @@ pub(crate) fn medians(figure: &FigureComparison) -> ([String; 2], &'static str) 
         Quantity::PacketRate => in_unit(both, packet_rate_unit),
         Quantity::TransactionRate => in_unit(both, transaction_rate_unit),
         Quantity::Size => (both.map(|it| or_none(it, |bytes| format!("{bytes:.0}"))), "B"),
+        Quantity::Count => (both.map(|it| or_none(it, |count| format!("{count:.0}"))), ""),
         Quantity::Share => (both.map(|it| or_none(it, |share| percent(share).trim_end_matches(" %").to_owned())), "%"),
     }
 }
@@ -58,6 +59,7 @@ fn with_unit(figure: Metric, number: &str, t: &Texts) -> String {
         DifferenceKind::Share => format!("{number} %"),
         DifferenceKind::Points => t.with("compare-points", &[("points", &number)]),
         DifferenceKind::Bytes => format!("{number} B"),
+        DifferenceKind::Count => number.to_owned(),
     }
 }
 
@@ -67,7 +69,7 @@ fn signed(figure: Metric, difference: f64) -> String {
         DifferenceKind::Share if difference.abs() < 1.0 => (difference * 100.0, 1),
         DifferenceKind::Share => (difference * 100.0, 0),
         DifferenceKind::Points => (difference * 100.0, 2),
-        DifferenceKind::Bytes => (difference, 0),
+        DifferenceKind::Bytes | DifferenceKind::Count => (difference, 0),
     };
     let digits = format!("{:.decimals$}", size.abs());
     let digits = digits.parse().map_or(digits.clone(), |whole: u64| grouped(whole));

@@ -51,6 +51,7 @@ pub(crate) fn metric_range(metric: Metric, low: f64, high: f64) -> String {
         Quantity::TransactionRate => format!("{} – {}", transaction_rate(low), transaction_rate(high)),
         Quantity::Size => format!("{low:.0} – {high:.0} B"),
         Quantity::Share => format!("{} – {}", percent(low), percent(high)),
+        Quantity::Count => format!("{low:.0} – {high:.0}"),
     }
 }
 
@@ -79,6 +80,7 @@ pub(crate) fn metric_value(metric: Metric, value: f64) -> String {
         Quantity::TransactionRate => transaction_rate(value),
         Quantity::Size => format!("{value:.0} B"),
         Quantity::Share => percent(value),
+        Quantity::Count => format!("{value:.0}"),
     }
 }
 

@@ -7,7 +7,7 @@ mod packets;
 mod path;
 mod transactions;
 
-use model::{Measured, PathSpec, Run, Trial, TrialAssessment};
+use model::{ForwardingSpec, Measured, PathSpec, Run, Trial, TrialAssessment};
 
 /// The conclusions of one trial.
 pub(crate) fn assess(run: &Run, trial: &Trial) -> TrialAssessment {
@@ -17,6 +17,8 @@ pub(crate) fn assess(run: &Run, trial: &Trial) -> TrialAssessment {
         Measured::Packets { result, .. } => packets::assess(run, trial, result),
         Measured::Path { result, .. } => path::assess(trial, result),
         Measured::Transactions { spec, result } => transactions::assess(trial, spec, result),
+        // Its checks say what is wrong.
+        Measured::Forwarding { .. } => TrialAssessment::default(),
     };
     if !trial.is_whole() {
         // The counters were not read a second time.
@@ -25,9 +27,9 @@ pub(crate) fn assess(run: &Run, trial: &Trial) -> TrialAssessment {
     assessment
 }
 
-/// Whether a place can limit the figure. A path has a culprit instead.
+/// Whether a place can limit the figure. A path has a culprit instead, and forwarding its checks.
 pub(crate) fn has_limit(measured: &Measured) -> bool {
-    measured.of::<PathSpec>().is_none()
+    measured.of::<PathSpec>().is_none() && measured.of::<ForwardingSpec>().is_none()
 }
 
 #[cfg(test)]

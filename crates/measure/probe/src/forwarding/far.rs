@@ -1,0 +1,110 @@
+//! The side that judges what arrives, until it is stopped.
+
+use std::{
+    net::{IpAddr, SocketAddr},
+    time::{Duration, Instant},
+};
+
+use kernel::packet::Capture;
+use model::{ForwardingSide, ForwardingSpec, Mac, Seat, SideFigures};
+
+use super::{
+    craft::Setting,
+    judge::Judge,
+    link::{Port, Spares},
+    talk::{Message, Talk},
+    unable,
+};
+use crate::{Control, Prepared, ProbeError, Window};
+
+/// How long it waits for frames before it looks for messages.
+const GLANCE: Duration = Duration::from_millis(20);
+/// The kernel hands over the last frames within this time.
+const LAST: Duration = Duration::from_millis(100);
+/// Traffic of others does not put off the end.
+const LONGEST: Duration = Duration::from_secs(1);
+
+/// A prepared far side.
+pub(super) struct Far {
+    spec: ForwardingSpec,
+    seat: Seat,
+    port: Port,
+    spares: Spares,
+    talk: Talk,
+    capture: Capture,
+}
+
+impl Far {
+    /// Opens its sockets, and has the kernel ask for addresses of nobody.
+    pub(super) fn prepare(spec: &ForwardingSpec, seat: &Seat) -> Result<Self, ProbeError> {
+        let (port, talk) = (Port::of(seat)?, Talk::open(seat.local, seat.token)?);
+        let spares = Spares::ask(seat, &port, &talk)?;
+        let capture = Capture::open(&seat.interface, false)?;
+        Ok(Self { spec: spec.clone(), seat: seat.clone(), port, spares, talk, capture })
+    }
+
+    fn serve(mut self, control: &Control, window: &dyn Window) -> Result<ForwardingSide, ProbeError> {
+        let mut judge: Option<Judge> = None;
+        let mut chosen = None;
+        while !control.stopped() {
+            while let Some((message, from)) = self.talk.hear()? {
+                let Message::Hello { mac, mtu, routed } = message else { continue };
+                let spare = match &chosen {
+                    Some(spare) => *spare,
+                    None => *chosen.insert(self.spares.choose(&self.seat.interface)?),
+                };
+                if judge.is_none() {
+                    window.opened();
+                    judge = Some(Judge::new(self.setting(from.ip(), mac, mtu, routed, spare)));
+                }
+                self.talk.say(Message::Welcome { mac: self.port.mac, mtu: self.port.mtu, spare }, from)?;
+            }
+            self.take(GLANCE, &mut judge)?;
+        }
+        let ended = Instant::now();
+        while self.take(LAST, &mut judge)? && ended.elapsed() < LONGEST {}
+        window.closed();
+        if self.capture.dropped()? > 0 {
+            return Err(unable("the far end's socket dropped frames; is another program sending at the same time?"));
+        }
+        let judge = judge.ok_or(ProbeError::Cancelled)?;
+        Ok(ForwardingSide { routed: false, frames: judge.frames(), checks: judge.finish() })
+    }
+
+    /// Judges the next frames, if some come within `patience`.
+    fn take(&mut self, patience: Duration, judge: &mut Option<Judge>) -> Result<bool, ProbeError> {
+        let each = |frame: kernel::packet::Captured<'_>| {
+            if let Some(judge) = judge.as_mut() {
+                judge.take(frame.bytes);
+            }
+        };
+        Ok(self.capture.take(patience, each)?)
+    }
+
+    fn setting(&self, near: IpAddr, near_mac: Mac, near_mtu: u32, routed: bool, spare: Option<IpAddr>) -> Setting {
+        Setting {
+            near_mac,
+            next_hop_mac: self.port.mac,
+            far_mac: self.port.mac,
+            source: near,
+            destination: self.seat.local,
+            port: self.talk.address().port(),
+            token: self.seat.token as u16,
+            near_mtu,
+            far_mtu: self.port.mtu,
+            routed,
+            spare,
+            flow: self.spec.frames,
+        }
+    }
+}
+
+impl Prepared for Far {
+    fn address(&self) -> Option<SocketAddr> {
+        Some(self.talk.address())
+    }
+
+    fn run(self: Box<Self>, control: &Control, window: &dyn Window) -> Result<SideFigures, ProbeError> {
+        Ok(SideFigures::Forwarding(self.serve(control, window)?))
+    }
+}

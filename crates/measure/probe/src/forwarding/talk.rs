@@ -1,0 +1,165 @@
+//! Messages between the two sides, one a datagram. A lost one is repeated.
+
+use std::{
+    io,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
+};
+
+use model::stream::Mac;
+use socket2::Type;
+
+use crate::{
+    ProbeError,
+    error::socket_error,
+    socket::{bound, is_nothing_yet, is_refused},
+};
+
+/// Tells our messages from others.
+const MAGIC: [u8; 4] = *b"wpfw";
+const LENGTH: usize = 37;
+
+/// One message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Message {
+    /// From the near side: its own port, and whether a router is between.
+    Hello { mac: Mac, mtu: u32, routed: bool },
+    /// The answer: the far side's port, and an address of its network that nobody has.
+    Welcome { mac: Mac, mtu: u32, spare: Option<IpAddr> },
+}
+
+/// A socket for messages of one trial. It also takes the crafted datagrams, so that no kernel answers them.
+pub(super) struct Talk {
+    socket: UdpSocket,
+    local: SocketAddr,
+    token: u32,
+}
+
+impl Talk {
+    /// On a free port of this address.
+    pub(super) fn open(local: IpAddr, token: u32) -> Result<Self, ProbeError> {
+        let any_port = SocketAddr::new(local, 0);
+        let socket: UdpSocket = bound(any_port, Type::DGRAM)?.into();
+        socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", any_port))?;
+        let local = socket.local_addr().map_err(socket_error("ask the port of", any_port))?;
+        Ok(Self { socket, local, token })
+    }
+
+    /// Where it is heard.
+    pub(super) fn address(&self) -> SocketAddr {
+        self.local
+    }
+
+    /// Sends a message; one that finds no way is lost.
+    pub(super) fn say(&self, message: Message, to: SocketAddr) -> Result<(), ProbeError> {
+        self.send(&encode(message, self.token), to)
+    }
+
+    /// Makes the kernel ask who has this address.
+    pub(super) fn ask_for(&self, address: IpAddr) -> Result<(), ProbeError> {
+        const DISCARD: u16 = 9;
+        self.send(&[], SocketAddr::new(address, DISCARD))
+    }
+
+    fn send(&self, bytes: &[u8], to: SocketAddr) -> Result<(), ProbeError> {
+        match self.socket.send_to(bytes, to) {
+            Err(error) if !is_lost(&error) => Err(socket_error("send to", to)(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The next message of this trial, if one is there. Other datagrams are thrown away.
+    pub(super) fn hear(&self) -> Result<Option<(Message, SocketAddr)>, ProbeError> {
+        let mut bytes = [0; LENGTH];
+        loop {
+            match self.socket.recv_from(&mut bytes) {
+                Ok((LENGTH, from)) => {
+                    if let Some(message) = decode(&bytes, self.token) {
+                        return Ok(Some((message, from)));
+                    }
+                }
+                Ok(_) => {}
+                Err(error) if is_nothing_yet(&error) => return Ok(None),
+                Err(error) if is_lost(&error) => {}
+                Err(error) => return Err(socket_error("receive at", self.local)(error)),
+            }
+        }
+    }
+}
+
+/// The message is lost, and may be said again.
+fn is_lost(error: &io::Error) -> bool {
+    use io::ErrorKind::{HostUnreachable, NetworkDown, NetworkUnreachable};
+    let is_way_gone = matches!(error.kind(), HostUnreachable | NetworkDown | NetworkUnreachable);
+    is_way_gone || is_nothing_yet(error) || is_refused(error)
+}
+
+fn encode(message: Message, token: u32) -> [u8; LENGTH] {
+    let (kind, mac, mtu, value, spare) = match message {
+        Message::Hello { mac, mtu, routed } => (0, mac, mtu, u8::from(routed), None),
+        Message::Welcome { mac, mtu, spare } => {
+            (1, mac, mtu, spare.map_or(0, |it| if it.is_ipv4() { 4 } else { 6 }), spare)
+        }
+    };
+    let mut bytes = [0; LENGTH];
+    bytes[..4].copy_from_slice(&MAGIC);
+    bytes[4..8].copy_from_slice(&token.to_be_bytes());
+    bytes[8] = kind;
+    bytes[9..15].copy_from_slice(&mac.0);
+    bytes[15..19].copy_from_slice(&mtu.to_be_bytes());
+    bytes[19] = value;
+    match spare {
+        Some(IpAddr::V4(address)) => bytes[20..24].copy_from_slice(&address.octets()),
+        Some(IpAddr::V6(address)) => bytes[20..36].copy_from_slice(&address.octets()),
+        None => {}
+    }
+    bytes
+}
+
+/// `None` if no side of this trial wrote these bytes.
+fn decode(bytes: &[u8; LENGTH], token: u32) -> Option<Message> {
+    let (head, rest) = bytes.split_first_chunk::<8>()?;
+    if head[..4] != MAGIC || head[4..] != token.to_be_bytes() {
+        return None;
+    }
+    let (kind, rest) = rest.split_first()?;
+    let (mac, rest) = rest.split_first_chunk::<6>()?;
+    let (mtu, rest) = rest.split_first_chunk::<4>()?;
+    let (value, rest) = rest.split_first()?;
+    let (mac, mtu) = (Mac(*mac), u32::from_be_bytes(*mtu));
+    match (kind, value) {
+        (0, _) => Some(Message::Hello { mac, mtu, routed: *value == 1 }),
+        (1, 0) => Some(Message::Welcome { mac, mtu, spare: None }),
+        (1, 4) => {
+            let spare = Ipv4Addr::from_octets(*rest.first_chunk()?);
+            Some(Message::Welcome { mac, mtu, spare: Some(spare.into()) })
+        }
+        (1, 6) => {
+            let spare = Ipv6Addr::from_octets(*rest.first_chunk()?);
+            Some(Message::Welcome { mac, mtu, spare: Some(spare.into()) })
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_read_as_it_was_said_and_only_in_its_own_trial() {
+        let (mac, mtu) = (Mac([2, 0, 0, 0, 0, 7]), 9000);
+        let v4: IpAddr = [198, 19, 0, 253].into();
+        let v6: IpAddr = [0x2001, 2, 0, 1, 0, 0, 0, 0x5750].into();
+        for message in [
+            Message::Hello { mac, mtu, routed: true },
+            Message::Hello { mac, mtu, routed: false },
+            Message::Welcome { mac, mtu, spare: None },
+            Message::Welcome { mac, mtu, spare: Some(v4) },
+            Message::Welcome { mac, mtu, spare: Some(v6) },
+        ] {
+            assert_eq!(decode(&encode(message, 0xdead_beef), 0xdead_beef), Some(message));
+            assert_eq!(decode(&encode(message, 1), 2), None);
+        }
+        assert_eq!(decode(&[0; LENGTH], 0), None);
+    }
+}
