@@ -198,11 +198,13 @@ fn few_files_outside_of_its_folders_name_a_probe() {
 
 /// Whether a file is one probe's own.
 fn is_of_a_probe(file: &Path) -> bool {
-    ["goodput", "latency", "packets", "path", "transactions"].iter().any(|probe| is_of(probe, file))
+    ["forwarding", "goodput", "latency", "packets", "path", "transactions"].iter().any(|probe| is_of(probe, file))
 }
 
 /// Whether a file or a folder around it has this name.
 fn is_of(module: &str, file: &Path) -> bool {
+    // The folder of the sources may have any name.
+    let file = file.strip_prefix(root()).unwrap_or(file);
     file.components().any(|part| Path::new(part.as_os_str()).file_stem() == Some(module.as_ref()))
 }
 
