@@ -28,12 +28,13 @@ def doubts(store):
     run = store.copy("dut", "newer-doubts")
     run["body"]["doubts"] = [
         doubt("mtu-disproved", mtu=9000, ip=4, forward=1500, reverse=None), doubt("mtu-disproved", mtu=4000, ip=6, forward=None, reverse=1500),
-        doubt("no-address", ip=6),
+        doubt("no-address", ip=6), doubt("dut-shares-core", cpu=1),
     ]
     for number, it in enumerate(run["trials"]):
         it["doubts"] = [
             doubt("link-lost", endpoint="b", times=1 + number), doubt("settings-changed", endpoint="a", what="offload tx-tcp-segmentation: on → off", at_s=1.25),
             doubt("clock-set", endpoint="b", by_s=-0.75 * (1 + number)), doubt("ttl-kept", **{"from": "a", "to": "b"}),
+            doubt("sender-paused", intended=1000.0, achieved=960.0 - number),
         ]
         near, far = it["counters"]
         near["events"] = [
