@@ -22,16 +22,16 @@ pub(crate) fn log_in(mut here: Machine, wanted: &Wanted) -> Result<Vec<Machine>,
     let mut machines = vec![here];
     for asked in &hosts {
         let ssh = ssh(asked, &wanted.reach);
-        let facts = remote_facts(&ssh)?;
+        let remote = remote_facts(&ssh)?;
         // The first connection tells which interface here must stay up; each far end has one.
         if machines.len() == 1 {
-            machines[0].ssh = facts.near;
+            machines[0].ssh = remote.near;
         }
-        let mut far = start_agent(&ssh, &facts, facts.uid != 0 && facts.sudo, &facts.architecture, wanted)?;
+        let mut far = start_agent(&ssh, &remote, remote.uid != 0 && remote.sudo, &facts.architecture, wanted)?;
         let taken: Vec<&str> = machines.iter().map(Machine::name).collect();
         far.allowed.host = name(&taken, &far.host_facts()?.hostname, &asked.destination);
-        far.allowed.root = facts.uid == 0 || facts.sudo;
-        far.ssh = facts.far;
+        far.allowed.root = remote.uid == 0 || remote.sudo;
+        far.ssh = remote.far;
         machines.push(far);
     }
     Ok(machines)
