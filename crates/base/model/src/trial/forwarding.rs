@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Measures;
 use crate::{
     figure::{Figure, Metric},
-    plausible::{Checked, Within, count, each, entries, optional_packet, text},
+    plausible::{Checked, Within, count, each, entries, optional_packet, refuse, text},
     probe::ForwardingSpec,
 };
 
@@ -116,6 +116,12 @@ impl ForwardingCheck {
         Self::BadChecksum,
         Self::Returned,
     ];
+
+    /// Whether its wrong frames are among those that it looked at. The others also count values of which no frame arrived, or frames
+    /// that came back more than once.
+    fn looks_at_all(self) -> bool {
+        !matches!(self, Self::HopLimit | Self::TrafficClass | Self::Vlan | Self::Returned)
+    }
 }
 
 /// Fault that a check found.
@@ -317,9 +323,22 @@ pub(super) fn check(side: &ForwardingSide) -> Checked {
 
 fn check_all(checks: &[CheckResult]) -> Checked {
     entries("checks", checks.len(), ForwardingCheck::ALL.len())?;
+    if checks.is_empty() {
+        return refuse("checks", "there are none".to_owned());
+    }
     each("checks", checks, |made| {
         count("frames", made.frames)?;
         count("wrong", made.wrong)?;
+        let CheckResult { check, frames, wrong, outcome } = made;
+        if checks.iter().filter(|other| other.check == *check).count() > 1 {
+            return refuse("check", "it is there more than once".to_owned());
+        }
+        if *outcome == CheckOutcome::Passed && (*frames == 0 || *wrong > 0) {
+            return refuse("outcome", format!("it passed with {frames} frames, {wrong} of them wrong"));
+        }
+        if check.looks_at_all() && wrong > frames {
+            return refuse("wrong", format!("{wrong} is more than frames, {frames}"));
+        }
         let CheckOutcome::Failed { fault } = &made.outcome else { return Ok(()) };
         check_fault(fault).within("fault")
     })
@@ -377,6 +396,27 @@ mod tests {
         assert_eq!((result.routed, result.sent, result.arrived), (true, 9, 8));
         assert_eq!(result.checks, [other, failed], "in the order of a report");
         assert_eq!([result.passed(), result.failed(), result.not_applicable()], [0, 1, 1]);
+    }
+
+    #[test]
+    fn checks_that_cannot_be_are_refused_by_their_place() {
+        use ForwardingCheck::{Delivery, HopLimit, Returned, Vlan};
+        let refused = |checks: &[CheckResult]| check_all(checks).map_err(|error| error.field);
+        let of = |check, frames, wrong, outcome| CheckResult { check, frames, wrong, outcome };
+        let passed = |frames, wrong| of(Delivery, frames, wrong, CheckOutcome::Passed);
+        let failed = |check, frames, wrong| {
+            let fault = ForwardingFault::Missing { sent: 9, arrived: 1 };
+            of(check, frames, wrong, CheckOutcome::Failed { fault })
+        };
+        let left_out = of(Vlan, 0, 0, CheckOutcome::NotApplicable { reason: NotApplicable::TagsEndAtRouters });
+        assert_eq!(refused(&[passed(3, 0), left_out]), Ok(()));
+        assert_eq!(refused(&[]), Err("checks".to_owned()));
+        assert_eq!(refused(&[passed(3, 0), passed(3, 0)]), Err("checks 1.check".to_owned()));
+        assert_eq!(refused(&[passed(0, 0)]), Err("checks 1.outcome".to_owned()));
+        assert_eq!(refused(&[passed(3, 1)]), Err("checks 1.outcome".to_owned()));
+        assert_eq!(refused(&[failed(Delivery, 9, 9)]), Ok(()));
+        assert_eq!(refused(&[failed(Returned, 9, 18), failed(Delivery, 8, 9)]), Err("checks 2.wrong".to_owned()));
+        assert_eq!(refused(&[failed(HopLimit, 3, 8)]), Ok(()), "values that no frame showed");
     }
 
     #[test]

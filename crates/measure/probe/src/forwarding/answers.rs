@@ -1,5 +1,7 @@
 //! The near side's judgement: what the device answers, and what comes back. Pure.
 
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
+
 use frame::{
     headers::{self, UDP},
     parse::{self, Icmp, Network, Transport, parse},
@@ -45,13 +47,18 @@ impl Answers {
 
     /// Looks at one frame that came from outside, without FCS.
     pub(super) fn take(&mut self, frame: &[u8]) {
-        if let Some(tag) = view(frame).and_then(|seen| seen.tag()) {
-            self.returned += u64::from(tag.token == self.setting.token);
+        if let Some(seen) = view(frame)
+            && let Some(tag) = seen.tag()
+        {
+            self.returned += u64::from(tag.token == self.setting.token && seen.is_of(&self.setting));
             return;
         }
         let Ok(packet) = parse(frame) else { return };
-        let Network::Ip(parse::Ip { transport: Transport::Icmp(icmp), .. }) = packet.network else { return };
-        if let Some((group, answer)) = self.read(&icmp)
+        let Network::Ip(parse::Ip { destination, transport: Transport::Icmp(icmp), .. }) = packet.network else {
+            return;
+        };
+        if destination == self.setting.source
+            && let Some((group, answer)) = self.read(&icmp)
             && !self.has(group)
         {
             self.first.push((group, answer));
@@ -60,12 +67,17 @@ impl Answers {
 
     /// Reads an error about a packet of ours; `None` for other messages.
     fn read(&self, icmp: &Icmp<'_>) -> Option<(Group, Answer)> {
+        let errors: &[u8] = if self.setting.is_v4() { &[3, 11, 12] } else { &[1, 2, 3, 4] };
+        if !errors.contains(&icmp.kind) {
+            return None;
+        }
         let (rest, quoted) = icmp.body.split_first_chunk::<4>()?;
         let header = if self.setting.is_v4() { usize::from(quoted.first()? & 0xf) * 4 } else { headers::IPV6_HEADER };
         let protocol = *quoted.get(if self.setting.is_v4() { 9 } else { 6 })?;
         let [a, b, c, d] = *quoted.get(header..)?.first_chunk::<4>()?;
         let [source, destination] = [[a, b], [c, d]].map(u16::from_be_bytes);
-        if protocol != UDP || destination != self.setting.port {
+        let group = Group::of_port(source)?;
+        if protocol != UDP || destination != self.setting.port || quoted_addresses(quoted)? != self.ends(group)? {
             return None;
         }
         let [_, _, high, low] = *rest;
@@ -73,7 +85,14 @@ impl Answers {
             true => ((icmp.kind, icmp.code) == (3, 4)).then(|| u16::from_be_bytes([high, low]).into()),
             false => (icmp.kind == 2).then(|| u32::from_be_bytes(*rest)),
         };
-        Some((Group::of_port(source)?, Answer { kind: icmp.kind, code: icmp.code, mtu }))
+        Some((group, Answer { kind: icmp.kind, code: icmp.code, mtu }))
+    }
+
+    /// Source and destination of a group's packets.
+    fn ends(&self, group: Group) -> Option<[IpAddr; 2]> {
+        let setting = &self.setting;
+        let destination = if group == Group::Unreachable { setting.spare? } else { setting.destination };
+        Some([setting.source, destination])
     }
 
     /// Outcomes of the checks that this side makes; `sent` are all its frames, `asked` the packets of a group that had to be answered.
@@ -145,5 +164,17 @@ impl Answers {
         let protocol = if self.setting.is_v4() { "ICMP" } else { "ICMPv6" };
         let mtu = answer.mtu.map_or_else(String::new, |mtu| format!(" MTU {mtu}"));
         format!("{protocol} {}/{}{mtu}", answer.kind, answer.code)
+    }
+}
+
+/// Source and destination of a quoted packet; `None` where it is cut off before them.
+fn quoted_addresses(quoted: &[u8]) -> Option<[IpAddr; 2]> {
+    let first = *quoted.first()?;
+    let v4 = |at: usize| Some(IpAddr::from(Ipv4Addr::from_octets(*quoted.get(at..)?.first_chunk()?)));
+    let v6 = |at: usize| Some(IpAddr::from(Ipv6Addr::from_octets(*quoted.get(at..)?.first_chunk()?)));
+    match first >> 4 {
+        4 => Some([v4(12)?, v4(16)?]),
+        6 => Some([v6(8)?, v6(24)?]),
+        _ => None,
     }
 }

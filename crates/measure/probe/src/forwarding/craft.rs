@@ -1,6 +1,6 @@
 //! Crafted frames: both sides make the same ones from one setting.
 
-use std::net::IpAddr;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use frame::{
     Tag,
@@ -33,6 +33,15 @@ const CUT: u32 = 1_000;
 
 /// Bytes of all packets of different lengths, at most.
 const LENGTHS_BYTES: u32 = 12_000_000;
+
+/// The least MTU of a link that carries IPv4 (RFC 791) and IPv6 (RFC 8200, section 5), and the largest of any interface.
+const LEAST_MTU_V4: u32 = 68;
+const LEAST_MTU_V6: u32 = 1_280;
+const MOST_MTU: u32 = 65_536;
+
+/// Bits that the far end's address has in common with one beside it, of IPv4 and of IPv6.
+pub(super) const NETWORK_V4: u8 = 24;
+pub(super) const NETWORK_V6: u8 = 64;
 
 /// Protocol number of the fragment header of IPv6.
 pub(super) const FRAGMENT: u8 = 44;
@@ -69,6 +78,38 @@ pub(super) struct Setting {
 impl Setting {
     pub(super) fn is_v4(&self) -> bool {
         self.destination.is_ipv4()
+    }
+
+    /// Whether what the other side told can be: frames are made from it, and sent to the address that it names.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let least = if self.is_v4() { LEAST_MTU_V4 } else { LEAST_MTU_V6 };
+        for (end, mtu) in [("near", self.near_mtu), ("far", self.far_mtu)] {
+            if !(least..=MOST_MTU).contains(&mtu) {
+                return Err(format!("the {end} end has an MTU of {mtu}, which is not between {least} and {MOST_MTU}"));
+            }
+        }
+        match self.spare {
+            Some(spare) if !self.may_be_asked(spare) => {
+                Err(format!("the far end told {spare} as nobody's address in its network, which it cannot be"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether an address may be one beside the far end's own: of a host, of its network, and of neither end.
+    fn may_be_asked(&self, spare: IpAddr) -> bool {
+        let is_near = match (spare, self.destination) {
+            (IpAddr::V4(spare), IpAddr::V4(destination)) => {
+                let ([.., host], network) = (spare.octets(), |it: Ipv4Addr| it.to_bits() >> (32 - NETWORK_V4));
+                network(spare) == network(destination) && !spare.is_multicast() && ![0, u8::MAX].contains(&host)
+            }
+            (IpAddr::V6(spare), IpAddr::V6(destination)) => {
+                let network = |it: Ipv6Addr| it.to_bits() >> (128 - NETWORK_V6);
+                network(spare) == network(destination) && !spare.is_multicast() && !spare.is_unspecified()
+            }
+            _ => false,
+        };
+        is_near && ![self.source, self.destination].contains(&spare)
     }
 
     /// The largest IP packet that passes.

@@ -47,15 +47,17 @@ impl Far {
         let mut judge: Option<Judge> = None;
         let mut chosen = None;
         while !control.stopped() {
-            while let Some((message, from)) = self.talk.hear()? {
-                let Message::Hello { mac, mtu, routed } = message else { continue };
+            // One message a round: however many come, frames are judged, and the end is seen.
+            if let Some((Message::Hello { mac, mtu, routed }, from)) = self.talk.hear()? {
                 let spare = match &chosen {
                     Some(spare) => *spare,
                     None => *chosen.insert(self.spares.choose(&self.seat.interface)?),
                 };
                 if judge.is_none() {
+                    let setting = self.setting(from.ip(), mac, mtu, routed, spare);
+                    setting.check().map_err(|why| unable(&why))?;
                     window.opened();
-                    judge = Some(Judge::new(self.setting(from.ip(), mac, mtu, routed, spare)));
+                    judge = Some(Judge::new(setting));
                 }
                 self.talk.say(Message::Welcome { mac: self.port.mac, mtu: self.port.mtu, spare }, from)?;
             }

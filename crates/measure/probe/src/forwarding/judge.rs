@@ -13,7 +13,7 @@ use model::{
 use super::{
     craft::{Crafted, Group, Setting, craft, identification},
     tally::Tally,
-    view::{View, view},
+    view::{Piece, View, view},
 };
 
 /// Judges arrived frames.
@@ -56,7 +56,7 @@ impl Judge {
             return;
         }
         let tag = seen.tag();
-        if tag.is_some_and(|tag| tag.token != self.setting.token) {
+        if tag.is_some_and(|tag| tag.token != self.setting.token || !seen.is_of(&self.setting)) {
             return;
         }
         match tag.and_then(|tag| self.places.get(&(tag.stream, tag.sequence)).copied()) {
@@ -89,18 +89,23 @@ impl Judge {
         self.tally.frames(Check::Duplicates, 1, u64::from(is_again), None);
     }
 
-    /// Keeps a fragment of ours; whether it was one.
+    /// Keeps a fragment of ours; whether it was one. One that ends behind the datagram that was sent is wrong.
     fn take_piece(&mut self, seen: &View<'_>) -> bool {
         let Some(piece) = seen.piece() else { return false };
-        let cut = self.crafted.iter().filter(|made| made.group == Group::Fragments);
-        let mut known = cut.map(|made| u32::from(identification(&self.setting, made.number)));
-        let is_ours = seen.addresses() == [self.setting.source, self.setting.destination]
-            && known.any(|it| it == piece.identification);
-        if is_ours {
+        if seen.addresses() != [self.setting.source, self.setting.destination] {
+            return false;
+        }
+        let mut cut = self.crafted.iter().filter(|made| made.group == Group::Fragments);
+        let is_of = |made: &&Crafted| u32::from(identification(&self.setting, made.number)) == piece.identification;
+        let Some(length) = cut.find(is_of).map(|made| sent_body(made).len()) else { return false };
+        if piece.offset + piece.bytes.len() <= length {
             let before = self.pieces.insert((piece.identification, piece.offset), piece.bytes.to_vec());
             self.came(before.is_some());
+        } else {
+            self.frames += 1;
+            self.tally.frame(Check::Fragments, Some(beyond(&piece, length)));
         }
-        is_ours
+        true
     }
 
     /// A frame with our ports and without a tag that belongs to a sent frame: its payload was changed.
@@ -265,6 +270,14 @@ fn sent_body(made: &Crafted) -> Vec<u8> {
     joined(pieces.map(|piece| (piece.offset, piece.bytes)))
 }
 
+/// The fault of a piece that ends behind a datagram of this length: its first byte that was not sent.
+fn beyond(piece: &Piece<'_>, length: usize) -> Fault {
+    let at = piece.offset.max(length);
+    let byte = piece.bytes.get(at - piece.offset).map_or_else(|| "–".to_owned(), |byte| format!("0x{byte:02x}"));
+    let sent = format!("– @ {at}");
+    Fault::Changed { field: Field::PayloadByte, sent: sent.clone(), found: format!("{byte} @ {at}"), expected: sent }
+}
+
 /// Pieces put together, up to the first gap.
 fn joined<'p>(pieces: impl Iterator<Item = (usize, &'p [u8])>) -> Vec<u8> {
     pieces.fold(Vec::new(), |mut whole, (offset, piece)| {
@@ -356,14 +369,17 @@ impl Comparison<'_> {
 
     fn traffic_class(&mut self) {
         let ([dscp, ecn], [seen_dscp, seen_ecn]) = (self.sent.class(), self.seen.class());
-        self.fields(Check::TrafficClass, &[kept(Field::Dscp, dscp, seen_dscp), kept(Field::Ecn, ecn, seen_ecn)]);
+        self.fields(
+            Check::TrafficClass,
+            &[unchanged(Field::Dscp, dscp, seen_dscp), unchanged(Field::Ecn, ecn, seen_ecn)],
+        );
     }
 
     /// Tags are counted where there were some; a tag that was put in is a fault too.
     fn tag(&mut self, is_tagged: bool) {
         let [sent, found] = [&self.sent.vlans, &self.seen.vlans].map(|vlans| tags(vlans));
         if is_tagged || sent != found {
-            self.fields(Check::Vlan, &[kept(Field::VlanTag, sent, found)]);
+            self.fields(Check::Vlan, &[unchanged(Field::VlanTag, sent, found)]);
         }
     }
 
@@ -371,36 +387,43 @@ impl Comparison<'_> {
         let (sent, seen) = (self.sent, self.seen);
         let [[source, destination], [seen_source, seen_destination]] = [sent.addresses(), seen.addresses()];
         let mut fields = vec![
-            kept(Field::SourceAddress, source, seen_source),
-            kept(Field::DestinationAddress, destination, seen_destination),
-            kept(Field::Length, sent.length(), seen.length()),
+            unchanged(Field::SourceAddress, source, seen_source),
+            unchanged(Field::DestinationAddress, destination, seen_destination),
+            unchanged(Field::Length, length(sent), length(seen)),
         ];
         if sent.is_v4() {
             let [flags, seen_flags] = [sent, seen].map(|view| format!("0x{:04x}", view.fragment_field()));
-            fields.push(kept(Field::Identification, sent.identification(), seen.identification()));
-            fields.push(kept(Field::FragmentField, flags, seen_flags));
+            fields.push(unchanged(Field::Identification, sent.identification(), seen.identification()));
+            fields.push(unchanged(Field::FragmentField, flags, seen_flags));
         } else {
             let [label, seen_label] = [sent, seen].map(|view| format!("0x{:05x}", view.flow_label()));
-            fields.push(kept(Field::FlowLabel, label, seen_label));
+            fields.push(unchanged(Field::FlowLabel, label, seen_label));
         }
         if let Some(([from, to, sum], [seen_from, seen_to, seen_sum])) = sent.datagram().zip(seen.datagram()) {
             let [sum, seen_sum] = [sum, seen_sum].map(|sum| format!("0x{sum:04x}"));
-            fields.push(kept(Field::Ports, format!("{from} → {to}"), format!("{seen_from} → {seen_to}")));
-            fields.push(kept(Field::UdpChecksum, sum, seen_sum));
+            fields.push(unchanged(Field::Ports, format!("{from} → {to}"), format!("{seen_from} → {seen_to}")));
+            fields.push(unchanged(Field::UdpChecksum, sum, seen_sum));
         }
         self.fields(Check::OtherFields, &fields);
     }
 
     fn payload(&mut self) {
         let changed = changed_byte(self.sent.payload(), self.seen.payload());
-        let fields = Vec::from_iter(changed.map(|(sent, found)| kept(Field::PayloadByte, sent, found)));
+        let fields = Vec::from_iter(changed.map(|(sent, found)| unchanged(Field::PayloadByte, sent, found)));
         self.fields(Check::Payload, &fields);
     }
 }
 
 /// A field that has to arrive as it was sent.
-fn kept<T: Display>(field: Field, sent: T, found: T) -> (Field, String, String, String) {
+fn unchanged<T: Display>(field: Field, sent: T, found: T) -> (Field, String, String, String) {
     (field, sent.to_string(), found.to_string(), sent.to_string())
+}
+
+/// Length of a packet, with the version that its header tells where its EtherType is another one's.
+fn length(view: &View<'_>) -> String {
+    let (length, told) = (view.length(), view.told_version());
+    let right = if view.is_v4() { 4 } else { 6 };
+    if told == right { length.to_string() } else { format!("{length} (IPv{told})") }
 }
 
 /// Tags as a report shows them: the outer one first, each with its number and priority.

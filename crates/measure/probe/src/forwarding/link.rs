@@ -5,7 +5,11 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 use kernel::{link, neighbour};
 use model::{Seat, stream::Mac};
 
-use super::{talk::Talk, unable};
+use super::{
+    craft::{NETWORK_V4, NETWORK_V6},
+    talk::Talk,
+    unable,
+};
 use crate::ProbeError;
 
 /// The port of a side as the kernel has it now.
@@ -49,12 +53,13 @@ impl Spares {
     }
 }
 
-/// Addresses of the network with this prefix, beside the end's own: from its middle, where hosts and routers are rare.
+/// Addresses of the network with this prefix, beside the end's own: from its middle, where hosts and routers are rare. A large network
+/// counts as its part around the end's own address: the near side believes no others.
 fn candidates(own: IpAddr, prefix: u8) -> Vec<IpAddr> {
     const MANY: u32 = 3;
     // A network of four addresses has two hosts, and none is left.
-    let width = if own.is_ipv4() { 32 } else { 128 };
-    let hosts = u32::from(u8::checked_sub(width, prefix).unwrap_or(0));
+    let (width, part) = if own.is_ipv4() { (32, NETWORK_V4) } else { (128, NETWORK_V6) };
+    let hosts = u32::from(u8::checked_sub(width, prefix.max(part)).unwrap_or(0));
     if hosts < 3 {
         return Vec::new();
     }
@@ -86,6 +91,8 @@ mod tests {
         assert_eq!(of("198.19.0.2", 24), ["198.19.0.129", "198.19.0.130", "198.19.0.131"]);
         assert_eq!(of("198.19.0.130", 24), ["198.19.0.129", "198.19.0.131"]);
         assert_eq!(of("198.19.0.2", 29), ["198.19.0.5", "198.19.0.6", "198.19.0.7"][..2]);
+        assert_eq!(of("10.1.2.3", 16), ["10.1.2.129", "10.1.2.130", "10.1.2.131"]);
+        assert_eq!(of("2001:2:0:1::2", 48)[0], "2001:2:0:1:8000::1");
         assert!(of("198.19.0.2", 30).is_empty() && of("198.19.0.2", 32).is_empty());
         assert_eq!(of("2001:2:0:1::2", 64)[0], "2001:2:0:1:8000::1");
         assert!(of("2001:2::2", 127).is_empty());

@@ -123,7 +123,7 @@ impl Near {
                 if let Some((Message::Welcome { mac, mtu, spare }, from)) = self.talk.hear()?
                     && from == self.peer
                 {
-                    return Ok(Setting {
+                    let setting = Setting {
                         near_mac: port.mac,
                         next_hop_mac: neighbour::next_hop(&self.seat.interface, self.peer.ip())?,
                         far_mac: mac,
@@ -136,7 +136,9 @@ impl Near {
                         routed,
                         spare,
                         flow: self.spec.frames,
-                    });
+                    };
+                    setting.check().map_err(|why| unable(&why))?;
+                    return Ok(setting);
                 }
                 thread::sleep(PAUSE);
             }

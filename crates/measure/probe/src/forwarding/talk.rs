@@ -18,6 +18,10 @@ use crate::{
 const MAGIC: [u8; 4] = *b"wpfw";
 const LENGTH: usize = 37;
 
+/// Datagrams, of others and crafted ones, that are discarded before the caller looks whether it shall stop. The near side sends fewer
+/// in the time of one wait for frames.
+const AT_ONCE: usize = 1_024;
+
 /// One message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Message {
@@ -67,10 +71,15 @@ impl Talk {
         }
     }
 
-    /// The next message of this trial, if one is there. Other datagrams are thrown away.
+    /// The next message of this trial, if one is there. Other datagrams are thrown away, a bounded number at once.
     pub(super) fn hear(&self) -> Result<Option<(Message, SocketAddr)>, ProbeError> {
+        self.hear_among(AT_ONCE)
+    }
+
+    /// The same, where it is among this many datagrams.
+    fn hear_among(&self, most: usize) -> Result<Option<(Message, SocketAddr)>, ProbeError> {
         let mut bytes = [0; LENGTH];
-        loop {
+        for _ in 0..most {
             match self.socket.recv_from(&mut bytes) {
                 Ok((LENGTH, from)) => {
                     if let Some(message) = decode(&bytes, self.token) {
@@ -83,6 +92,7 @@ impl Talk {
                 Err(error) => return Err(socket_error("receive at", self.local)(error)),
             }
         }
+        Ok(None)
     }
 }
 
@@ -143,6 +153,8 @@ fn decode(bytes: &[u8; LENGTH], token: u32) -> Option<Message> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     #[test]
@@ -161,5 +173,38 @@ mod tests {
             assert_eq!(decode(&encode(message, 1), 2), None);
         }
         assert_eq!(decode(&[0; LENGTH], 0), None);
+    }
+
+    #[test]
+    fn datagrams_of_others_do_not_hold_up_the_caller() {
+        const TOKEN: u32 = 7;
+        let local: IpAddr = Ipv4Addr::LOCALHOST.into();
+        let (here, there) = (Talk::open(local, TOKEN).expect("a socket"), Talk::open(local, TOKEN).expect("a socket"));
+        let message = Message::Hello { mac: Mac([2, 0, 0, 0, 0, 7]), mtu: 1500, routed: false };
+        let send = |bytes: &[u8]| there.send(bytes, here.address()).expect("there is room");
+        for _ in 0..10 {
+            send(&encode(message, TOKEN + 1));
+            send(&[]);
+        }
+        send(&encode(message, TOKEN));
+        let heard = || here.hear_among(10).expect("it can be read");
+        assert_eq!([heard(), heard(), heard(), heard()], [None, None, Some((message, there.address())), None]);
+    }
+
+    proptest! {
+        /// What is read of changed bytes is a message that is read as it is said.
+        #[test]
+        fn a_changed_message_breaks_nothing(changes in prop::collection::vec((8..LENGTH, any::<u8>()), 1..=8)) {
+            const TOKEN: u32 = 7;
+            let spare: IpAddr = [198, 19, 0, 253].into();
+            let message = Message::Welcome { mac: Mac([2, 0, 0, 0, 0, 7]), mtu: 1500, spare: Some(spare) };
+            let mut bytes = encode(message, TOKEN);
+            for (at, byte) in changes {
+                bytes[at] = byte;
+            }
+            if let Some(read) = decode(&bytes, TOKEN) {
+                prop_assert_eq!(decode(&encode(read, TOKEN), TOKEN), Some(read));
+            }
+        }
     }
 }

@@ -7,9 +7,10 @@ use frame::{
     headers::IPV4_HEADER,
 };
 use model::{
-    CheckOutcome, CheckResult, ForwardingCheck as Check, ForwardingFault as Fault, ForwardingField as Field, Mac,
-    NotApplicable,
+    CheckOutcome, CheckResult, ForwardingCheck as Check, ForwardingFault as Fault, ForwardingField as Field,
+    ForwardingSide, Mac, NotApplicable, SideFigures,
 };
+use proptest::prelude::*;
 
 use super::{
     answers::Answers,
@@ -308,6 +309,25 @@ fn other_fields_of_the_header_are_compared() {
 }
 
 #[test]
+fn a_version_that_is_changed_is_found_and_is_no_loss() {
+    for setting in settings() {
+        let results = judged(&setting, |made, mut frame| {
+            if made.group == Group::Flow {
+                frame[L3] ^= 0x20;
+                put_checksum(&setting, &mut frame);
+            }
+            vec![frame]
+        });
+        assert_eq!(failed(&results), [Check::OtherFields], "{results:#?}");
+        let Fault::Changed { field: Field::Length, sent, found, .. } = fault(&results, Check::OtherFields) else {
+            panic!("{results:#?}")
+        };
+        let other = if setting.is_v4() { 6 } else { 4 };
+        assert_eq!(found, format!("{sent} (IPv{other})"));
+    }
+}
+
+#[test]
 fn tags_are_kept_or_do_not_pass_at_all() {
     for setting in settings().filter(|setting| !setting.routed) {
         let filtered = judged(&setting, |made, frame| if made.group == Group::Vlan { vec![] } else { vec![frame] });
@@ -343,6 +363,30 @@ fn fragments_that_are_lost_or_changed_are_found() {
         });
         assert_eq!(failed(&changed), [Check::Fragments]);
         assert!(matches!(fault(&changed, Check::Fragments), Fault::Changed { field: Field::PayloadByte, .. }));
+    }
+}
+
+#[test]
+fn fragments_that_end_behind_what_was_sent_are_wrong_and_not_kept() {
+    for setting in settings() {
+        // The byte with the upper bits of the offset.
+        let (at, offset) = if setting.is_v4() { (L3 + 6, 0x8000 + 488) } else { (L3 + 42, 0x1000 + 480) };
+        let results = judged(&setting, |made, frame| {
+            if made.group != Group::Fragments || !is_last(&setting, &frame) {
+                return vec![frame];
+            }
+            let mut moved = frame.clone();
+            moved[at] |= 0x10;
+            put_checksum(&setting, &mut moved);
+            vec![frame, moved]
+        });
+        assert_eq!(failed(&results), [Check::Fragments], "{results:#?}");
+        assert_eq!((results[&Check::Fragments].frames, results[&Check::Fragments].wrong), (6, 2));
+        let Fault::Changed { field: Field::PayloadByte, sent, found, .. } = fault(&results, Check::Fragments) else {
+            panic!("{results:#?}")
+        };
+        assert_eq!(sent, format!("– @ {offset}"));
+        assert!(found.starts_with("0x") && found.ends_with(&format!(" @ {offset}")), "{found}");
     }
 }
 
@@ -389,6 +433,60 @@ fn frames_of_others_and_of_earlier_trials_are_not_looked_at() {
         failed(&judge.finish().into_iter().map(|it| (it.check, it)).collect()),
         [Check::Delivery, Check::Lengths]
     );
+}
+
+#[test]
+fn a_token_without_an_address_or_the_ports_of_the_trial_is_somebody_elses() {
+    for setting in settings() {
+        let address = |text: &str| -> IpAddr { text.parse().expect("an address") };
+        let [source, destination] = match setting.is_v4() {
+            true => ["203.0.113.1", "203.0.113.2"],
+            false => ["2001:db8::1", "2001:db8::2"],
+        }
+        .map(address);
+        let setting = Setting { near_mtu: 200, far_mtu: 200, ..setting };
+        let moved = Setting { source, destination, ..setting.clone() };
+        let others = Setting { port: setting.port + 1, ..moved.clone() };
+        let flow = |of: &Setting| craft(of).into_iter().find(|made| made.group == Group::Flow).expect("it is sent");
+        for (of, frames) in [(&others, 0), (&moved, 1), (&setting, 1)] {
+            let made = flow(of);
+            let frame = &made.frames[0];
+            let (mut judge, mut heard) = (Judge::new(setting.clone()), Answers::new(setting.clone()));
+            judge.take(frame);
+            heard.take(frame);
+            assert_eq!(judge.frames(), frames);
+            let results: BTreeMap<Check, CheckResult> =
+                heard.finish(1, |_| 1).into_iter().map(|result| (result.check, result)).collect();
+            assert_eq!(results[&Check::Returned].wrong, frames);
+        }
+    }
+}
+
+#[test]
+fn what_the_other_side_tells_is_not_believed_where_it_cannot_be() {
+    for setting in settings() {
+        assert_eq!(setting.check(), Ok(()));
+        assert_eq!(Setting { spare: None, ..setting.clone() }.check(), Ok(()));
+        let least = if setting.is_v4() { 68 } else { 1_280 };
+        for (mtu, is_believed) in
+            [(0, false), (least - 1, false), (least, true), (65_536, true), (65_537, false), (u32::MAX, false)]
+        {
+            assert_eq!(Setting { near_mtu: mtu, ..setting.clone() }.check().is_ok(), is_believed, "{mtu}");
+            assert_eq!(Setting { far_mtu: mtu, ..setting.clone() }.check().is_ok(), is_believed, "{mtu}");
+        }
+        let wrong: &[&str] = if setting.is_v4() {
+            &["198.19.0.2", "198.18.0.2", "198.19.1.129", "198.19.0.0", "198.19.0.255", "224.0.0.1", "2001:2:0:1::3"]
+        } else {
+            &["2001:2:0:1::2", "2001:2::2", "2001:2:0:2::3", "ff02::1", "::", "198.19.0.129"]
+        };
+        for spare in wrong {
+            let told = Setting { spare: Some(spare.parse().expect("an address")), ..setting.clone() };
+            assert!(told.check().is_err_and(|why| why.contains(spare)), "{spare}");
+        }
+        // Both ends in one network.
+        let bridged = Setting { source: setting.spare.expect("it is set"), ..setting.clone() };
+        assert!(bridged.check().is_err());
+    }
 }
 
 /// An ICMP error with the beginning of a sent frame, as a router sends it to the near end.
@@ -452,6 +550,24 @@ fn right_answers_pass_and_others_fail() {
 }
 
 #[test]
+fn only_errors_about_our_own_packets_are_believed() {
+    for is_v4 in [true, false] {
+        let setting = setting(is_v4, true);
+        let (exceeded, echo) = if is_v4 { ((11, 0), (8, 0)) } else { ((3, 0), (128, 0)) };
+        let is_believed = |kind, about: &Setting| {
+            let mut heard = Answers::new(setting.clone());
+            let all = craft(about);
+            let packet = all.iter().find(|made| made.group == Group::TimeExceeded).expect("it is sent");
+            heard.take(&error(&setting, kind, 0, &packet.frames[0]));
+            heard.has(Group::TimeExceeded)
+        };
+        let back = Setting { source: setting.destination, destination: setting.source, ..setting.clone() };
+        assert!(is_believed(exceeded, &setting));
+        assert!(!is_believed(echo, &setting) && !is_believed(exceeded, &back));
+    }
+}
+
+#[test]
 fn what_only_a_router_answers_is_not_asked_of_a_bridge() {
     let bridged = answered(&setting(true, false), &[]);
     assert_eq!(failed(&bridged), []);
@@ -473,5 +589,51 @@ fn a_frame_that_comes_back_is_found() {
         heard.take(&[0; 60]);
         let results = heard.finish(1_000, |_| 0).into_iter().map(|result| (result.check, result)).collect();
         assert_eq!(fault(&results, Check::Returned), Fault::CameBack { frames: 1 });
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Whatever a device or somebody else does to frames, both sides read them, and their outcomes are possible.
+    #[test]
+    fn changed_and_cut_frames_break_nothing(
+        kind in 0_usize..4,
+        damages in prop::collection::vec(
+            (
+                any::<prop::sample::Index>(),
+                prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..=8),
+                prop::option::of(any::<prop::sample::Index>()),
+            ),
+            1..200,
+        ),
+    ) {
+        // As far as the headers reach, of which a changed byte does most.
+        const HEADERS: usize = 80;
+        let ordinary = settings().nth(kind).expect("there are four");
+        let setting = Setting { near_mtu: 400, far_mtu: 300, flow: 10, ..ordinary };
+        let (mut judge, mut answers) = (Judge::new(setting.clone()), Answers::new(setting.clone()));
+        let exceeded = if setting.is_v4() { (11, 0) } else { (3, 0) };
+        let all = craft(&setting);
+        // Frames of all groups, about as many of each.
+        let frames: Vec<&Vec<u8>> = all.iter().filter(|made| made.number < 8).flat_map(|made| &made.frames).collect();
+        for (place, changes, cut) in damages {
+            let sent = frames[place.index(frames.len())];
+            for mut frame in [sent.clone(), error(&setting, exceeded, 0, sent)] {
+                for (at, byte) in &changes {
+                    let at = at.index(frame.len().min(HEADERS));
+                    frame[at] = *byte;
+                }
+                if let Some(cut) = &cut {
+                    frame.truncate(cut.index(frame.len()));
+                }
+                judge.take(&frame);
+                answers.take(&frame);
+            }
+        }
+        let routed = setting.routed;
+        let is_possible = |checks| SideFigures::Forwarding(ForwardingSide { routed, frames: 1, checks }).check();
+        prop_assert_eq!(is_possible(judge.finish()), Ok(()));
+        prop_assert_eq!(is_possible(answers.finish(1, |_| 1)), Ok(()));
     }
 }

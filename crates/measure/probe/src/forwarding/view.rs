@@ -9,7 +9,7 @@ use frame::{
 };
 use model::stream::{MOST_VLANS, Mac, Vlan};
 
-use super::craft::FRAGMENT;
+use super::craft::{FRAGMENT, Group, Setting};
 
 /// An IP packet in an Ethernet frame.
 #[derive(Clone, Debug)]
@@ -18,6 +18,8 @@ pub(super) struct View<'a> {
     pub(super) source: Mac,
     /// VLAN tags, the outer one first.
     pub(super) vlans: Vec<Vlan>,
+    /// Whether the EtherType is that of IPv4: the header is as long as that version's, whatever version it tells itself.
+    is_v4: bool,
     /// Header of IPv4 or IPv6, options of IPv4 included.
     pub(super) header: &'a [u8],
     /// The bytes behind it, as many as the header tells, or as there are.
@@ -43,17 +45,17 @@ pub(super) fn view(frame: &[u8]) -> Option<View<'_>> {
         vlans.push(Vlan { id: control & 0xfff, priority: (control >> 13) as u8, tpid: Some(ether_type) });
         (ether_type, rest) = word(behind)?;
     }
-    let (header, length) = match ether_type {
+    let (is_v4, header, length) = match ether_type {
         headers::IPV4 => {
             let header = usize::from(rest.first()? & 0xf) * 4;
-            (header.max(headers::IPV4_HEADER), usize::from(word(rest.get(2..)?)?.0))
+            (true, header.max(headers::IPV4_HEADER), usize::from(word(rest.get(2..)?)?.0))
         }
-        headers::IPV6 => (headers::IPV6_HEADER, usize::from(word(rest.get(4..)?)?.0) + headers::IPV6_HEADER),
+        headers::IPV6 => (false, headers::IPV6_HEADER, usize::from(word(rest.get(4..)?)?.0) + headers::IPV6_HEADER),
         _ => return None,
     };
     let (header, behind) = rest.split_at_checked(header)?;
     let body = length.saturating_sub(header.len()).min(behind.len());
-    Some(View { destination: Mac(*destination), source: Mac(*source), vlans, header, body: &behind[..body] })
+    Some(View { destination: Mac(*destination), source: Mac(*source), vlans, is_v4, header, body: &behind[..body] })
 }
 
 fn word(bytes: &[u8]) -> Option<(u16, &[u8])> {
@@ -62,7 +64,12 @@ fn word(bytes: &[u8]) -> Option<(u16, &[u8])> {
 
 impl<'a> View<'a> {
     pub(super) fn is_v4(&self) -> bool {
-        self.header[0] >> 4 == 4
+        self.is_v4
+    }
+
+    /// The version that the header tells.
+    pub(super) fn told_version(&self) -> u8 {
+        self.header[0] >> 4
     }
 
     pub(super) fn hop_limit(&self) -> u8 {
@@ -125,6 +132,13 @@ impl<'a> View<'a> {
             Ipv6Addr::from_octets(octets).into()
         };
         [at(8), at(24)]
+    }
+
+    /// Whether its ports or one of its addresses are those of the trial; a device may have changed the others.
+    pub(super) fn is_of(&self, setting: &Setting) -> bool {
+        let [source, destination] = self.addresses();
+        let is_between = |[from, to, _]: [u16; 3]| Group::of_port(from).is_some() && to == setting.port;
+        source == setting.source || destination == setting.destination || self.datagram().is_some_and(is_between)
     }
 
     /// The piece that it is of a datagram in fragments.
