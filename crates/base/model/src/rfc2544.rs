@@ -179,9 +179,9 @@ pub struct BackToBack {
     pub rate_pps: f64,
     /// Bursts that were searched for.
     pub repeats: usize,
-    /// Whether the longest burst of the test had no loss: the device has no limit of bursts at this rate.
+    /// Whether the longest burst of the test had no loss, and ended the test: a limit would lie above it.
     pub is_unlimited: bool,
-    /// Frames of the longest burst without loss, averaged over the repeats.
+    /// Frames sent in the longest burst without loss, averaged over the repeats.
     pub mean_frames: f64,
     /// The shortest of them.
     pub min_frames: u64,
@@ -190,7 +190,7 @@ pub struct BackToBack {
     /// Their standard deviation.
     pub deviation_frames: f64,
     /// Time that the device's buffer holds at this rate, in seconds, corrected by the frames that it forwards meanwhile (RFC 9004,
-    /// section 5.4); null without a throughput or without a limit.
+    /// section 5.4); null without a limit, or without a throughput below this rate that allows no loss.
     pub buffer_s: Option<f64>,
 }
 
@@ -231,11 +231,11 @@ pub enum Deviation {
         /// Their number.
         trials: u32,
     },
-    /// The times of all frames of a trial are averaged, in the place of one tagged frame after 60 s.
-    AllFramesTimed,
-    /// Fewer than 50 bursts are searched for.
+    /// The times of many frames of a trial are averaged, in the place of one tagged frame after 60 s.
+    ManyFramesTimed,
+    /// Fewer than 50 bursts were searched for, at one frame size or more.
     FewBursts {
-        /// Their number.
+        /// Their smallest number.
         bursts: u32,
     },
     /// The longest burst is shorter than 2 s.
@@ -252,4 +252,8 @@ pub enum Deviation {
     },
     /// The sender did not reach the highest load of the plan: the tests took what it reached for the highest load.
     SenderLimited,
+    /// The highest load is below what the link carries, at one frame size or more.
+    BelowLine,
+    /// After a trial 200 ms without a frame are waited for, in the place of 2 s for the last frames and 5 s for the device (section 23).
+    ShortWaits,
 }

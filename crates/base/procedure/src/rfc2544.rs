@@ -5,10 +5,12 @@ mod bursts;
 #[cfg(test)]
 mod tests;
 
+use std::collections::VecDeque;
+
 use model::{
     Doubt, Nanos, PacketStream, ProbeSpec, Total, Trial,
     rfc2544::{PlannedRfc2544, Rfc2544Test},
-    search::{AssessedGoal, SearchMethod},
+    search::{AssessedGoal, Irregular, SearchMethod},
 };
 
 use self::bursts::Bursts;
@@ -25,6 +27,9 @@ const LOSSLESS: usize = 2;
 
 /// Trials at one frame size that the sender may miss before the search ends: a sender that slows down all the time would be searched for ever.
 const MOST_UNREACHED: u32 = 15;
+
+/// Bursts in a row that may fail before the search for the longest one is given up.
+const MOST_FAILED: u32 = 3;
 
 /// Share of the highest load that a device is expected to forward, and share of the longest burst that it is expected to hold.
 const FORESEEN_LOAD: f64 = 0.5;
@@ -51,20 +56,19 @@ pub struct Tested<'t> {
     pub goals: Vec<AssessedGoal>,
     /// The longest of the last trials at the throughput.
     pub at_throughput: Option<&'t Trial>,
-    /// Trials of the latency test.
+    /// Trials of the latency test whose sender reached the load.
     pub latency: Vec<&'t Trial>,
     /// Trials of the loss test with their shares of the highest load.
     pub loss: Vec<(f64, &'t Trial)>,
-    /// Frames each way of the longest burst without loss, of each search that came to its end.
+    /// Frames sent each way in the longest burst without loss, of each search that came to its end.
     pub bursts: Vec<u64>,
     /// The trials of those bursts.
     pub burst_trials: Vec<&'t Trial>,
-    /// Whether the longest burst of the test had no loss.
+    /// Whether the first of the longest bursts of the test had no loss.
     pub is_unlimited: bool,
 }
 
-/// Results of these tests, from the trials of a section of a plan in one repeat, in the order in which they were asked for. Trials that
-/// failed may be missing.
+/// Results of these tests, from the trials of a section of a plan in one repeat. Trials that failed may be missing.
 pub fn tested<'t>(
     specs: Vec<ProbeSpec>,
     senders: usize,
@@ -72,14 +76,60 @@ pub fn tested<'t>(
     trials: impl IntoIterator<Item = &'t Trial>,
 ) -> Vec<Tested<'t>> {
     let sizes = specs.into_iter().map(|spec| Configuration { spec, senders: 0..senders }).collect();
-    let mut trials = trials.into_iter().peekable();
-    let next = |asked: &Configuration| {
-        let is_it = trials.peek()?.measured.spec() == asked.spec;
-        Some(if is_it { trials.next().filter(|trial| trial.is_whole()) } else { None })
-    };
-    let mut walk = Walk { past: Box::new(next), wanted: Vec::new(), most: 0 };
     let procedure = Rfc2544 { sizes, planned: planned.clone() };
-    procedure.walk(&mut walk)
+    let trials: Vec<&'t Trial> = trials.into_iter().filter(|trial| trial.is_whole()).collect();
+    // Trials that a run lacks are failed ones up to the last one that it has; there it stopped.
+    let (mut made, mut count, mut last) = (MadeTrials::new(&trials), 0_usize, 0_usize);
+    let whole = |asked: &Configuration| {
+        let trial = made.take(asked);
+        count += 1;
+        last = if trial.is_some() { count } else { last };
+        Some(trial)
+    };
+    procedure.walk(&mut Walk { past: Box::new(whole), wanted: Vec::new(), most: 0 });
+    let (mut made, mut left) = (MadeTrials::new(&trials), last);
+    let next = |asked: &Configuration| {
+        left = left.checked_sub(1)?;
+        Some(made.take(asked))
+    };
+    procedure.walk(&mut Walk { past: Box::new(next), wanted: Vec::new(), most: 0 })
+}
+
+/// Trials of a run, which are looked for by their identity: one that failed at first may have been made after all the others.
+struct MadeTrials<'t> {
+    /// Those that were not asked for yet, each with its configuration and attempt.
+    left: VecDeque<(ProbeSpec, u32, &'t Trial)>,
+    /// Number of times that each configuration was asked for.
+    asked: Vec<(ProbeSpec, u32)>,
+}
+
+impl<'t> MadeTrials<'t> {
+    fn new(trials: &[&'t Trial]) -> Self {
+        let identified = |trial: &&'t Trial| {
+            let attempt = trial.origin.as_ref().map_or(1, |origin| origin.attempt);
+            (trial.measured.spec(), attempt, *trial)
+        };
+        Self { left: trials.iter().map(identified).collect(), asked: Vec::new() }
+    }
+
+    /// The trial of the next attempt at this configuration; `None` where it was not made.
+    fn take(&mut self, asked: &Configuration) -> Option<&'t Trial> {
+        let attempt = self.attempt(&asked.spec);
+        let is_it = |(spec, of, _): &(ProbeSpec, u32, &'t Trial)| *of == attempt && *spec == asked.spec;
+        let place = self.left.iter().position(is_it)?;
+        self.left.remove(place).map(|(_, _, trial)| trial)
+    }
+
+    /// Number of this attempt, from 1.
+    fn attempt(&mut self, spec: &ProbeSpec) -> u32 {
+        // The last ones first: a configuration is mostly asked for again soon.
+        if let Some((_, count)) = self.asked.iter_mut().rev().find(|(asked, _)| asked == spec) {
+            *count += 1;
+            return *count;
+        }
+        self.asked.push((spec.clone(), 1));
+        1
+    }
 }
 
 /// The trial that was made where this one was asked for: `None` behind the last one, `Some(None)` for one that failed.
@@ -96,13 +146,13 @@ struct Walk<'w, 't> {
 
 /// Outcome of a trial, or what is expected of it.
 #[derive(Clone, Copy)]
-struct Seen<'t> {
+struct Assessed<'t> {
     /// `None` for a trial that failed, or that is to come.
     trial: Option<&'t Trial>,
     outcome: Outcome,
 }
 
-impl Seen<'_> {
+impl Assessed<'_> {
     /// Whether nothing was lost, wherever the sender came to.
     fn is_lossless(&self) -> bool {
         match (self.trial, self.outcome) {
@@ -110,21 +160,34 @@ impl Seen<'_> {
             (None, outcome) => outcome == Outcome::Loss(0.0),
         }
     }
+
+    /// Whether frames were sent, or are to be: a trial that failed says nothing.
+    fn is_sent(&self) -> bool {
+        match (self.trial, self.outcome) {
+            (Some(trial), _) => lost(trial).is_some(),
+            (None, outcome) => matches!(outcome, Outcome::Loss(_)),
+        }
+    }
+
+    /// Whether its sender kept up.
+    fn is_reached(&self) -> bool {
+        matches!(self.outcome, Outcome::Loss(_))
+    }
 }
 
 impl<'t> Walk<'_, 't> {
     /// The trial of this configuration; `None` where the walk ends before it.
-    fn see(&mut self, asked: Configuration, foreseen: f64) -> Option<Seen<'t>> {
+    fn assess(&mut self, asked: Configuration, foreseen: f64) -> Option<Assessed<'t>> {
         if self.wanted.is_empty()
             && let Some(trial) = (self.past)(&asked)
         {
-            return Some(Seen { trial, outcome: trial.map_or(Outcome::Unreached { offered: 0 }, outcome) });
+            return Some(Assessed { trial, outcome: trial.map_or(Outcome::Unreached { offered: 0 }, outcome) });
         }
         if self.wanted.len() == self.most {
             return None;
         }
         self.wanted.push(asked);
-        Some(Seen { trial: None, outcome: Outcome::Loss(foreseen) })
+        Some(Assessed { trial: None, outcome: Outcome::Loss(foreseen) })
     }
 }
 
@@ -185,7 +248,7 @@ impl Rfc2544 {
         Some(())
     }
 
-    /// Searches; gives the throughput, or 0 where there is none.
+    /// Searches; gives the throughput, or 0 where there is none: a search without bounds, or with bounds too far apart, has found none.
     fn throughput<'t>(&self, tested: &mut Tested<'t>, walk: &mut Walk<'_, 't>) -> Option<u64> {
         let Some(mut search) = self.search(tested.max) else { return Some(0) };
         let foreseen = |load: u64| expected_loss(load as f64, tested.max as f64 * FORESEEN_LOAD);
@@ -196,19 +259,20 @@ impl Rfc2544 {
             && let Some(input) = search.ask()
         {
             let Some(asked) = at(&tested.configuration, input.load, input.duration) else { break };
-            let Some(seen) = walk.see(asked, foreseen(input.load)) else {
+            let Some(assessed) = walk.assess(asked, foreseen(input.load)) else {
                 is_through = false;
                 break;
             };
-            if let Outcome::Unreached { offered: reached } = seen.outcome {
+            if let Outcome::Unreached { offered: reached } = assessed.outcome {
                 (offered, unreached) = (offered.max(reached), unreached + 1);
             }
-            trials.extend(seen.trial);
-            search.take(seen.outcome);
+            trials.extend(assessed.trial);
+            search.take(assessed.outcome);
         }
         tested.goals = search.results();
-        let throughput =
-            tested.goals.first().and_then(|goal| goal.result.relevant_lower_bound).unwrap_or_default() as u64;
+        let found = tested.goals.first().map(|goal| goal.result);
+        let found = found.filter(|result| matches!(result.irregular, None | Some(Irregular::NoUpperBound)));
+        let throughput = found.and_then(|result| result.relevant_lower_bound).unwrap_or_default() as u64;
         let at_throughput = trials.iter().filter(|trial| load(trial) == Some(throughput as f64) && is_reached(trial));
         tested.at_throughput = at_throughput.copied().max_by(|a, b| a.duration_s.total_cmp(&b.duration_s));
         // A load that was given up, and not one that the sender missed once.
@@ -232,26 +296,28 @@ impl Rfc2544 {
     fn latency<'t>(&self, throughput: u64, tested: &mut Tested<'t>, walk: &mut Walk<'_, 't>) -> Option<()> {
         for _ in 0..self.planned.latency_repeats {
             let Some(asked) = at(&tested.configuration, throughput, self.planned.latency_duration) else { break };
-            tested.latency.extend(walk.see(asked, 0.0)?.trial);
+            tested.latency.extend(walk.assess(asked, 0.0)?.trial.filter(|trial| is_reached(trial)));
         }
         Some(())
     }
 
-    /// From the highest load down, until two loads in a row are without loss. The first one shows what the sender reaches.
+    /// From the highest load down, until two loads in a row are without loss. The first one shows what the sender reaches; another one
+    /// that it misses does not count.
     fn loss<'t>(&self, tested: &mut Tested<'t>, walk: &mut Walk<'_, 't>) -> Option<()> {
         let mut lossless = 0;
         for share in SHARES {
             let max = tested.max as f64;
             let rung = (max * share).round().max(1.0);
             let Some(asked) = at(&tested.configuration, rung as u64, self.planned.duration) else { break };
-            let seen = walk.see(asked, expected_loss(rung, max * FORESEEN_LOAD))?;
-            if let Outcome::Unreached { offered: reached @ 1.. } = seen.outcome
+            let assessed = walk.assess(asked, expected_loss(rung, max * FORESEEN_LOAD))?;
+            if let Outcome::Unreached { offered: reached @ 1.. } = assessed.outcome
                 && share == 1.0
             {
                 (tested.max, tested.is_limited) = (reached, true);
             }
-            tested.loss.extend(seen.trial.map(|trial| (share, trial)));
-            lossless = if seen.is_lossless() { lossless + 1 } else { 0 };
+            tested.loss.extend(assessed.trial.map(|trial| (share, trial)));
+            let counts = assessed.is_reached() || share == 1.0;
+            lossless = if counts && assessed.is_lossless() { lossless + 1 } else { 0 };
             if lossless == LOSSLESS {
                 break;
             }
@@ -259,22 +325,32 @@ impl Rfc2544 {
         Some(())
     }
 
-    /// One search after the other, none after a longest burst without loss.
+    /// One search after the other; none after the first, if its longest burst is without loss. A burst that failed is repeated.
     fn back_to_back<'t>(&self, tested: &mut Tested<'t>, walk: &mut Walk<'_, 't>) -> Option<()> {
         let longest = (tested.max as f64 * self.planned.longest_burst.as_secs_f64()).round().max(1.0) as u64;
         for _ in 0..self.planned.burst_repeats {
-            let (mut bursts, mut held) = (Bursts::new(longest), None);
-            while let Some(frames) = bursts.ask() {
+            let (mut bursts, mut held, mut failed) = (Bursts::new(longest), None, 0);
+            while failed < MOST_FAILED
+                && let Some(frames) = bursts.ask()
+            {
                 let duration = Nanos((frames as f64 * 1e9 / tested.max as f64).ceil() as u64);
                 let Some(asked) = at(&tested.configuration, tested.max, duration) else { return Some(()) };
                 let holds = frames as f64 <= longest as f64 * FORESEEN_BURST;
-                let seen = walk.see(asked, if holds { 0.0 } else { 0.1 })?;
-                held = if seen.is_lossless() { seen.trial } else { held };
-                bursts.took(seen.is_lossless());
+                let assessed = walk.assess(asked, if holds { 0.0 } else { 0.1 })?;
+                if !assessed.is_sent() {
+                    failed += 1;
+                    continue;
+                }
+                failed = 0;
+                held = if assessed.is_lossless() { assessed.trial } else { held };
+                bursts.took(assessed.is_lossless());
             }
-            tested.bursts.push(bursts.held());
+            if failed == MOST_FAILED {
+                continue;
+            }
+            tested.bursts.push(held.map_or(bursts.held(), sent));
             tested.burst_trials.extend(held);
-            if bursts.held() == longest {
+            if tested.bursts.len() == 1 && bursts.held() == longest {
                 tested.is_unlimited = true;
                 break;
             }
@@ -322,13 +398,20 @@ fn load(trial: &Trial) -> Option<f64> {
     trial.measured.probe().selectors().rate.map(|rate| rate.0 as f64)
 }
 
-/// Load that a sender reached which was too slow.
+/// Load that a sender reached which was too slow, or was paused.
 fn offered(trial: &Trial) -> u64 {
     let achieved = trial.doubts.iter().filter_map(|doubt| match doubt {
-        Doubt::SenderTooSlow { achieved, .. } => Some(*achieved),
+        Doubt::SenderTooSlow { achieved, .. } | Doubt::SenderPaused { achieved, .. } => Some(*achieved),
         _ => None,
     });
     achieved.reduce(f64::min).unwrap_or_default() as u64
+}
+
+/// Frames that were sent each way; of several ways the smallest number.
+fn sent(trial: &Trial) -> u64 {
+    let streams = trial.packet_streams();
+    let of = |from: &str| streams.iter().filter(|stream| stream.from == from).map(|stream| stream.sent.frames).total();
+    streams.iter().map(|stream| of(&stream.from)).min().unwrap_or_default()
 }
 
 /// Frames that were lost; `None` where none was sent.

@@ -7,6 +7,7 @@ use model::{
         AtThroughput, BackToBack, Deviation, FRAME_SIZES, PlannedRfc2544, PortRates, Rfc2544, Rfc2544Test,
         TestedLatency, TestedLoss, TestedSize,
     },
+    search::Goal,
 };
 use procedure::rfc2544::{Tested, tested};
 
@@ -16,6 +17,9 @@ const LATENCY_TRIAL: Nanos = Nanos::from_secs(120);
 const LATENCY_TRIALS: u32 = 20;
 const BURSTS: u32 = 50;
 const LONGEST_BURST: Nanos = Nanos::from_secs(2);
+
+/// Share of what the link carries that the highest load reaches, if it was meant to.
+const LINE: f64 = 0.99;
 
 /// One for each section of the plan that has such tests, in each repeat that has trials.
 pub(crate) fn rfc2544(run: &Run, assessed: &[TrialAssessment]) -> Vec<Rfc2544> {
@@ -70,8 +74,13 @@ fn of_repeat(
         let place = run.trials.iter().position(|it| it.number == trial.number);
         place.and_then(|place| assessed.get(place)).is_some_and(|it| it.flows.iter().any(|flow| flow.synchronous))
     };
-    let found =
-        Found { is_loop: trials.iter().any(is_loop), is_limited: tested.iter().any(|tested| tested.is_limited) };
+    let is_below = |size: &TestedSize| size.line_pps.is_some_and(|line| size.max_pps < LINE * line);
+    let found = Found {
+        is_loop: trials.iter().any(is_loop),
+        is_limited: tested.iter().any(|tested| tested.is_limited),
+        is_below_line: sizes.iter().any(is_below),
+        bursts: tested.iter().map(|tested| tested.bursts.len()).filter(|bursts| *bursts > 0).min(),
+    };
     let deviations = deviations(run, section, planned, &found);
     Some(Rfc2544 { section: section.id.clone(), repeat, deviations, sizes })
 }
@@ -182,7 +191,9 @@ fn back_to_back(tested: &Tested<'_>) -> Option<BackToBack> {
     let rates: Vec<f64> = tested.burst_trials.iter().filter_map(|trial| offered(trial)).collect();
     // A sender that is slower than it was asked to be sends no bursts at the highest load.
     let rate = stats::median(&rates).unwrap_or(tested.max as f64);
-    let throughput = tested.at_throughput.map(load).filter(|_| !tested.is_unlimited);
+    let goal = tested.goals.first().map(|goal| &goal.goal);
+    let is_limited = !tested.is_unlimited && goal.is_some_and(|goal| !allows_loss(goal));
+    let throughput = tested.at_throughput.map(load).filter(|throughput| is_limited && *throughput < rate);
     Some(BackToBack {
         rate_pps: rate,
         repeats: frames.len(),
@@ -191,8 +202,13 @@ fn back_to_back(tested: &Tested<'_>) -> Option<BackToBack> {
         min_frames: tested.bursts.iter().copied().min()?,
         max_frames: tested.bursts.iter().copied().max()?,
         deviation_frames: (squares / (frames.len().max(2) - 1) as f64).sqrt(),
-        buffer_s: throughput.map(|throughput| mean / rate * (1.0 - throughput / rate).max(0.0)),
+        buffer_s: throughput.map(|throughput| mean / rate * (1.0 - throughput / rate)),
     })
+}
+
+/// Whether trials may lose frames.
+fn allows_loss(goal: &Goal) -> bool {
+    goal.loss_ratio.0 > 0.0 || goal.exceed_ratio.0 > 0.0
 }
 
 /// Deviations that trials show.
@@ -201,6 +217,10 @@ struct Found {
     is_loop: bool,
     /// Whether the sender did not reach the highest load.
     is_limited: bool,
+    /// Whether the highest load is below what the link carries.
+    is_below_line: bool,
+    /// The fewest bursts that were searched for at a frame size; `None` where none was.
+    bursts: Option<usize>,
 }
 
 fn deviations(run: &Run, section: &Section, planned: &PlannedRfc2544, found: &Found) -> Vec<Deviation> {
@@ -212,7 +232,8 @@ fn deviations(run: &Run, section: &Section, planned: &PlannedRfc2544, found: &Fo
     let sizes: Vec<u32> = sizes.map(|size| size.0).collect();
     let tested = FRAME_SIZES.iter().filter(|size| sizes.contains(size)).count();
     let short_goal = goal.map(|goal| goal.final_trial_duration).filter(|duration| *duration < TRIAL);
-    let lossy_goal = goal.filter(|goal| goal.loss_ratio.0 > 0.0 || goal.exceed_ratio.0 > 0.0);
+    let lossy_goal = goal.filter(|goal| allows_loss(goal));
+    let searched = found.bursts.map_or(planned.burst_repeats, |bursts| bursts as u32);
     let (loss, latency, bursts) = (has(Rfc2544Test::Loss), has(Rfc2544Test::Latency), has(Rfc2544Test::BackToBack));
     [
         run.bed.dut.is_none().then_some(Deviation::NoDevice),
@@ -226,12 +247,14 @@ fn deviations(run: &Run, section: &Section, planned: &PlannedRfc2544, found: &Fo
             .then_some(Deviation::ShortLatencyTrials { duration: planned.latency_duration }),
         (latency && planned.latency_repeats < LATENCY_TRIALS)
             .then_some(Deviation::FewLatencyTrials { trials: planned.latency_repeats }),
-        latency.then_some(Deviation::AllFramesTimed),
-        (bursts && planned.burst_repeats < BURSTS).then_some(Deviation::FewBursts { bursts: planned.burst_repeats }),
+        latency.then_some(Deviation::ManyFramesTimed),
+        (bursts && searched < BURSTS).then_some(Deviation::FewBursts { bursts: searched }),
         is_short(bursts, planned.longest_burst, LONGEST_BURST)
             .then_some(Deviation::ShortBursts { duration: planned.longest_burst }),
         (tested < FRAME_SIZES.len()).then_some(Deviation::FewSizes { tested, of: FRAME_SIZES.len() }),
         found.is_limited.then_some(Deviation::SenderLimited),
+        found.is_below_line.then_some(Deviation::BelowLine),
+        Some(Deviation::ShortWaits),
     ]
     .into_iter()
     .flatten()

@@ -172,6 +172,150 @@ fn trials_that_fail_end_each_test_and_are_missing_in_the_results() {
 }
 
 #[test]
+fn a_trial_that_was_made_after_all_others_hides_none_of_them() {
+    let plan = plan("");
+    let mut course = Course::of(&plan, 1);
+    let (mut kept, mut asked) = (Vec::<Trial>::new(), 0);
+    while let Some(step) = course.ask() {
+        asked += 1;
+        let trial = Some(BENCH.answer(&step)).filter(|_| asked != 3);
+        course.took(trial.as_ref());
+        kept.extend(trial);
+    }
+    let mut resumed = Course::of(&plan, 1);
+    while let Some(step) = resumed.ask() {
+        let is_it = |trial: &&Trial| trial.origin == Some(step.origin()) && trial.measured.spec() == step.spec;
+        let found = kept.iter().find(is_it).cloned();
+        let trial = found.clone().unwrap_or_else(|| BENCH.answer(&step));
+        resumed.took(Some(&trial));
+        kept.extend(Some(trial).filter(|_| found.is_none()));
+    }
+    let whole = BENCH.run(&plan);
+    assert!(kept.len() > whole.len(), "the second attempt is not asked for any more");
+    assert_eq!(results(&plan, &kept), results(&plan, &whole));
+}
+
+/// Trials of a plan, of which those fail, or send no frame, whose number `fails`.
+fn with_failed_bursts(plan: &Plan, fails: impl Fn(u32) -> bool, is_empty: bool) -> Vec<Trial> {
+    let mut course = Course::of(plan, 1);
+    let (mut trials, mut number) = (Vec::new(), 0);
+    while let Some(step) = course.ask() {
+        number += 1;
+        let mut trial = BENCH.answer(&step);
+        if fails(number)
+            && let Measured::Packets { result, .. } = &mut trial.measured
+        {
+            (result.streams[0].sent.frames, result.streams[0].received.frames) = (0, 0);
+        }
+        let trial = Some(trial).filter(|_| is_empty || !fails(number));
+        course.took(trial.as_ref());
+        trials.extend(trial);
+        assert!(number < 200, "it does not end");
+    }
+    trials
+}
+
+#[test]
+fn a_burst_that_failed_is_no_burst_with_loss() {
+    let plan = plan("tests = [\"back-to-back\"]\nlongest_burst = \"400 ms\"");
+    let whole = BENCH.run(&plan);
+    let expected = results(&plan, &whole)[0].bursts.clone();
+    for is_empty in [false, true] {
+        let again = with_failed_bursts(&plan, |number| number.is_multiple_of(4), is_empty);
+        assert_eq!(results(&plan, &again)[0].bursts, expected, "each is repeated");
+        let given_up = with_failed_bursts(&plan, |number| number <= 3, is_empty);
+        assert_eq!(results(&plan, &given_up)[0].bursts, expected[1..], "the first search is given up");
+    }
+}
+
+#[test]
+fn a_burst_has_the_frames_that_were_sent() {
+    let plan = plan("tests = [\"back-to-back\"]\nlongest_burst = \"400 ms\"");
+    let trials = Bench { reaches: 500e3, forwards: 1e9, ..BENCH }.run(&plan);
+    let all = results(&plan, &trials);
+    assert_eq!((all[0].bursts.as_slice(), all[0].is_unlimited), ([200_000].as_slice(), true));
+}
+
+#[test]
+fn one_longest_burst_without_loss_does_not_stand_for_the_others() {
+    let plan = plan("tests = [\"back-to-back\"]\nlongest_burst = \"400 ms\"");
+    let mut course = Course::of(&plan, 1);
+    let mut trials = Vec::<Trial>::new();
+    let is_longest = |trial: &Trial| trial.duration_s > 0.3;
+    while let Some(step) = course.ask() {
+        // The first longest burst loses frames, the second one does not.
+        let trial = BENCH.answer(&step);
+        let free = Bench { forwards: 1e9, ..BENCH }.answer(&step);
+        let trial = if trials.iter().any(is_longest) && is_longest(&trial) { free } else { trial };
+        course.took(Some(&trial));
+        trials.push(trial);
+    }
+    let all = results(&plan, &trials);
+    let [first, second] = all[0].bursts[..] else { panic!("{:?}", all[0].bursts) };
+    assert!((1630..=1670).contains(&first) && second == 400_000 && !all[0].is_unlimited, "{first}, {second}");
+}
+
+#[test]
+fn a_paused_sender_has_reached_what_it_sent() {
+    let plan = plan("tests = [\"loss\"]");
+    let mut course = Course::of(&plan, 1);
+    let mut trials = Vec::new();
+    while let Some(step) = course.ask() {
+        let mut trial = Bench { reaches: 300e3, ..BENCH }.answer(&step);
+        for doubt in &mut trial.doubts {
+            if let Doubt::SenderTooSlow { intended, achieved } = *doubt {
+                *doubt = Doubt::SenderPaused { intended, achieved };
+            }
+        }
+        course.took(Some(&trial));
+        trials.push(trial);
+    }
+    let all = results(&plan, &trials);
+    assert_eq!((all[0].max, all[0].is_limited, all[0].loss.len()), (300_000, true, 2));
+}
+
+#[test]
+fn a_search_whose_bounds_are_too_far_apart_has_no_throughput() {
+    let plan = plan("tests = [\"throughput\", \"latency\"]\nsearch = \"binary\"");
+    let mut course = Course::of(&plan, 1);
+    let mut trials = Vec::new();
+    while let Some(step) = course.ask() {
+        // Between the ends all trials fail.
+        let is_end = |trial: &Trial| load(trial).is_some_and(|load| load <= 1e4 || load >= 1e6);
+        let trial = Some(BENCH.answer(&step)).filter(is_end);
+        course.took(trial.as_ref());
+        trials.extend(trial);
+        assert!(trials.len() < 100, "it does not end");
+    }
+    let all = results(&plan, &trials);
+    let result = &all[0].goals[0].result;
+    assert_eq!((result.irregular, result.relevant_lower_bound), (Some(Irregular::TooWide), Some(1e4)));
+    assert!(all[0].at_throughput.is_none() && all[0].latency.is_empty());
+}
+
+#[test]
+fn latency_and_loss_count_only_where_the_sender_reached_the_load() {
+    let plan = plan("tests = [\"latency\", \"loss\"]");
+    let mut course = Course::of(&plan, 1);
+    let (mut trials, mut late, mut loss) = (Vec::new(), 0, 0);
+    while let Some(step) = course.ask() {
+        let mut trial = BENCH.answer(&step);
+        let is_latency = trial.duration_s == 2.0;
+        (late, loss) = if is_latency { (late + 1, 0) } else { (late, loss + 1) };
+        // The second latency trial is missed, and of the loss test the seventh rung: 0.4, which would be the first without loss.
+        let is_missed = if is_latency { late == 2 } else { late == 3 && loss == 7 };
+        if is_missed {
+            trial.doubts.push(Doubt::SenderTooSlow { intended: 2.0, achieved: 1.0 });
+        }
+        course.took(Some(&trial));
+        trials.push(trial);
+    }
+    let all = results(&plan, &trials);
+    let shares: Vec<f64> = all[0].loss.iter().map(|(share, _)| *share).collect();
+    assert_eq!((all[0].latency.len(), shares.len(), shares.last()), (2, 9, Some(&0.2)));
+}
+
+#[test]
 fn about_as_many_trials_are_planned_as_a_device_takes() {
     let plan = plan("");
     let (planned, measured) = (planned(&plan, 1) as f64, BENCH.run(&plan).len() as f64);

@@ -47,7 +47,7 @@ pub(crate) fn terminal_table(assessment: &Assessment, t: &Texts) -> Vec<String> 
             frame(size),
             or_none(size.throughput.as_ref(), |at| rate_of(at, t)),
             latency.map_or_else(|| show::NO_FIGURE.to_owned(), |ns| format!("{} µs", micros(ns))),
-            or_none(size.loss.first(), |loss| percent(loss.loss_ratio)),
+            or_none(size.loss.iter().find(|loss| loss.share == 1.0), |loss| percent(loss.loss_ratio)),
             or_none(size.back_to_back.as_ref(), |bursts| burst(bursts, t)),
         ];
         Row(cells, vec![])

@@ -1,4 +1,4 @@
-use model::{Bed, Dut, Measured, Mtu, PacketsResult, Plan, ProbeSpec, TimeSummary, fixture};
+use model::{Bed, Dut, FlowAssessment, LineRate, Measured, Mtu, PacketsResult, Plan, ProbeSpec, TimeSummary, fixture};
 use procedure::Course;
 
 use super::*;
@@ -89,9 +89,10 @@ fn what_is_shorter_than_in_the_rfc_is_a_deviation() {
             Deviation::ShortLossTrials { duration: seconds(1) },
             Deviation::ShortLatencyTrials { duration: seconds(2) },
             Deviation::FewLatencyTrials { trials: 2 },
-            Deviation::AllFramesTimed,
+            Deviation::ManyFramesTimed,
             Deviation::FewBursts { bursts: 2 },
             Deviation::FewSizes { tested: 2, of: 7 },
+            Deviation::ShortWaits,
         ]
     );
     let whole = PLAN.lines().take(4).collect::<Vec<_>>().join("\n");
@@ -100,7 +101,50 @@ fn what_is_shorter_than_in_the_rfc_is_a_deviation() {
     let origin = Some(model::trial::Origin { procedure: "rfc2544.1".to_owned(), attempt: 1 });
     let bed = Bed { dut: Some(Dut::default()), simulated: false, ..fixture::lab() };
     let run = Run { trials: vec![Trial { origin, ..trial(&spec) }], bed, ..fixture::run(plan) };
-    assert_eq!(deviations(&run), []);
+    assert_eq!(deviations(&run), [Deviation::ShortWaits]);
+}
+
+#[test]
+fn bursts_are_counted_as_they_were_made() {
+    let run = run("tests = [\"back-to-back\"]\nlongest_burst = \"100 ms\"");
+    // One search of the first size is whole; the second one was stopped.
+    let longest: Vec<usize> = (0..run.trials.len()).filter(|at| run.trials[*at].duration_s > 0.09).collect();
+    let kept = run.trials[..=longest[1]].to_vec();
+    let tests = assessed(&Run { trials: kept, ..run }).remove(0);
+    assert!(tests.deviations.contains(&Deviation::FewBursts { bursts: 1 }), "{:?}", tests.deviations);
+    assert_eq!(tests.sizes.first().and_then(|size| size.back_to_back).map(|bursts| bursts.repeats), Some(1));
+}
+
+#[test]
+fn a_buffer_is_known_by_a_throughput_without_loss_below_the_load_of_the_bursts() {
+    let buffer = |more: &str| {
+        let tests = assessed(&run(more)).remove(0);
+        let size = &tests.sizes[0];
+        (size.throughput.is_some(), size.back_to_back.and_then(|bursts| bursts.buffer_s).is_some())
+    };
+    assert_eq!(buffer(""), (true, true));
+    let lossy = r#"
+[[rfc2544.goal]]
+name = "PDR"
+final_trial_duration = "1 s"
+duration_sum = "1 s"
+loss_ratio = "0.5 %"
+exceed_ratio = 0
+"#;
+    assert_eq!(buffer(lossy), (true, false));
+    assert_eq!(buffer("longest_burst = \"100 ms\"\ntests = [\"back-to-back\"]"), (false, false));
+}
+
+#[test]
+fn a_highest_load_below_the_line_is_a_deviation() {
+    let run = run("tests = [\"loss\"]");
+    let with_line = |packets_per_second: f64| {
+        let line_rate = Some(LineRate { packets_per_second, goodput_bps: None });
+        let flows = vec![FlowAssessment { line_rate, ..FlowAssessment::default() }];
+        let of_trial = TrialAssessment { flows, ..TrialAssessment::default() };
+        rfc2544(&run, &vec![of_trial; run.trials.len()]).remove(0).deviations.contains(&Deviation::BelowLine)
+    };
+    assert_eq!([with_line(1.005e6), with_line(1.02e6)], [false, true]);
 }
 
 #[test]

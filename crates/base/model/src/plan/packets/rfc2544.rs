@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Item, LONGEST, Ladder, Method, SHORTEST, one_flow};
 use crate::{
-    frame_size::{FrameSize, MIN_FRAME},
+    frame_size::{FrameSize, Headers, MIN_FRAME, PayloadSize},
     plan::{at_most, stored::Extent},
     plausible::{self, Checked},
-    probe::{Direction, Engine, IpVersion, PacketsSpec, ProbeSpec},
+    probe::{Direction, Engine, IpVersion, PacketsSpec, ProbeSpec, Protocol},
     rfc2544::{FRAME_SIZES, PlannedRfc2544, Rfc2544Test},
     search::{Goal, SearchMethod, check_goals, least_load},
     stream::{LARGEST_FRAME, Load, Pacing, Rate, Sizes, Stream, Values},
@@ -101,6 +101,9 @@ fn fifty() -> NonZeroU32 {
 
 /// Lowest load of a search that names none, as a share of the highest.
 const LOWEST: f64 = 0.001;
+
+/// Payload of the smallest frame: the short form of the number (see `tag::SHORT` of the room `frame`).
+const LEAST_PAYLOAD: PayloadSize = PayloadSize(10);
 
 /// More trials at one load cannot be meant.
 const MOST_REPEATS: u64 = 1_000;
@@ -228,10 +231,12 @@ impl Rfc2544Item {
         if self.goal.is_empty() { vec![Goal::throughput(self.duration)] } else { self.goal.clone() }
     }
 
-    /// Highest load of frames of this size, in frames a second.
+    /// Highest load of frames of this size, in frames a second: of the frames as they are sent.
     fn max(&self, size: FrameSize) -> Option<u64> {
         let load = self.rate.loads().last().filter(|load| load.pacing == Pacing::Constant)?;
-        let per_second = load.rate.per_second(size.0.into(), None).ok()??;
+        let headers = Headers { ip: self.ip, protocol: Protocol::Udp, tcp_timestamps: false };
+        let sent = size.max(headers.frame_with(LEAST_PAYLOAD));
+        let per_second = load.rate.per_second(sent.0.into(), None).ok()??;
         Some(per_second.floor() as u64)
     }
 
@@ -297,6 +302,14 @@ mod tests {
     fn a_search_begins_at_the_share_of_the_lowest_load() {
         let planned = planned("rate = \"10 kpps..1 Mpps\"\nframe_sizes = [64]");
         assert_eq!((planned.lowest, planned.min(1_000_000), planned.min(5_000)), (0.01, 10_000, 400));
+    }
+
+    #[test]
+    fn a_frame_without_room_for_its_number_is_loaded_as_it_is_sent() {
+        let plan = plan("rate = \"10 Gbit/s L1\"\nframe_sizes = [64, 128]\nip = 6").unwrap();
+        let rates: Vec<u64> = plan.specs().iter().map(|spec| spec.probe().selectors().rate.unwrap().0).collect();
+        // 76 bytes are sent for 64.
+        assert_eq!(rates, [13_020_833, 8_445_945]);
     }
 
     #[test]
