@@ -3,7 +3,7 @@
 //! An empty name means the caller's own namespace.
 
 use std::{
-    fs::{self, DirBuilder, File, OpenOptions},
+    fs::{self, DirBuilder, File, OpenOptions, TryLockError},
     io,
     os::{
         fd::{AsFd, AsRawFd},
@@ -14,6 +14,7 @@ use std::{
     },
     path::{Path, PathBuf},
     thread,
+    time::{Duration, Instant},
 };
 
 use netlink_packet_route::{
@@ -39,6 +40,10 @@ use crate::{
 
 const DIRECTORY: &str = "/run/netns";
 const OWN: &str = "/proc/thread-self/ns/net";
+
+/// Time for another process to release the lock of the directory, and the interval of the attempts.
+const PATIENCE: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(10);
 /// `BPF_FS_MAGIC` of linux/magic.h.
 const BPF_FS: u32 = 0xcafe_4a11;
 
@@ -279,8 +284,7 @@ fn path(name: &str) -> Result<PathBuf> {
 fn share_directory() -> Result<()> {
     DirBuilder::new().recursive(true).mode(0o755).create(DIRECTORY).on("mkdir", DIRECTORY)?;
     // `ip netns add` takes the same lock: otherwise, both could mount it.
-    let directory = File::open(DIRECTORY).on("open", DIRECTORY)?;
-    directory.lock().on("flock", DIRECTORY)?;
+    let _turn = lock_directory()?;
     let shared = MountPropagationFlags::SHARED | MountPropagationFlags::REC;
     match mount_change(DIRECTORY, shared) {
         // Not a mount yet.
@@ -292,9 +296,45 @@ fn share_directory() -> Result<()> {
     }
 }
 
+/// Locks the directory, as `ip netns add` does, until the file is dropped.
+pub(crate) fn lock_directory() -> Result<File> {
+    locked(Path::new(DIRECTORY), PATIENCE)
+}
+
+/// Locks a directory. Any user who can read it can hold its lock, so that the wait has an end.
+fn locked(directory: &Path, patience: Duration) -> Result<File> {
+    let file = File::open(directory).on("open", directory.display())?;
+    let begun = Instant::now();
+    loop {
+        match file.try_lock() {
+            Ok(()) => return Ok(file),
+            Err(TryLockError::WouldBlock) if begun.elapsed() < patience => thread::sleep(PAUSE),
+            Err(TryLockError::WouldBlock) => {
+                let why = "another process keeps it locked; end the one that \"lslocks\" shows, and try again";
+                return Err(io::Error::new(io::ErrorKind::TimedOut, why)).on("flock", directory.display());
+            }
+            Err(TryLockError::Error(error)) => return Err(error).on("flock", directory.display()),
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_lock_that_somebody_keeps_is_waited_for_a_while() {
+        let directory = std::env::temp_dir().join(format!("wireproof-names-{}", std::process::id()));
+        fs::create_dir(&directory).expect("writable");
+        let theirs = File::open(&directory).expect("readable");
+        theirs.lock().expect("free");
+        let error = locked(&directory, Duration::from_millis(50)).expect_err("it is held").to_string();
+        let says = format!("flock on {}: another process keeps it locked", directory.display());
+        assert!(error.starts_with(&says), "{error}");
+        theirs.unlock().expect("ours");
+        locked(&directory, PATIENCE).expect("free");
+        fs::remove_dir(&directory).expect("ours");
+    }
 
     #[test]
     fn names_cannot_leave_the_directory() {

@@ -1,18 +1,19 @@
 //! Receive work of an interface in kernel threads, which can be pinned (`Documentation/networking/napi.rst`).
 
-use std::{fs, fs::File, io};
+use std::{fs, io};
 
 use crate::{
     cpu,
     error::{On, Result, invalid},
-    interface,
+    interface, namespace,
 };
 
 /// The setting of an interface.
 const THREADED: &str = "threaded";
 
-/// Place of the lock.
-const NAMESPACES: &str = "/run/netns";
+/// Field of proc_pid_stat(5) behind the name in parentheses, from 0: the flags; and the flag of kernel threads (`PF_KTHREAD`).
+const FLAGS: usize = 6;
+const KERNEL_THREAD: u64 = 0x0020_0000;
 
 /// Whether receive work of an interface of the calling thread's namespace is done by threads, as the kernel writes it.
 pub fn threaded(interface: &str) -> Result<String> {
@@ -31,8 +32,7 @@ pub fn set_back(interface: &str, threaded: &str) -> Result<()> {
 /// polls.
 pub fn receive_on(interface: &str, cpus: &[usize]) -> Result<()> {
     // The name of a thread does not tell the namespace of its interface: one process at a time makes new ones.
-    let turn = File::open(NAMESPACES).on("open", NAMESPACES)?;
-    turn.lock().on("flock", NAMESPACES)?;
+    let _turn = namespace::lock_directory()?;
     let before = threads_of(interface)?;
     interface::write(interface, THREADED, "1")?;
     let made: Vec<u32> = threads_of(interface)?.into_iter().filter(|thread| !before.contains(thread)).collect();
@@ -55,16 +55,25 @@ fn is_thread_of(pid: u32, interface: &str) -> io::Result<bool> {
     let name = fs::read_to_string(format!("/proc/{pid}/comm"))?;
     let id = name.trim_end().strip_prefix("napi/").and_then(|rest| rest.strip_prefix(interface)?.strip_prefix('-'));
     let is_named = id.is_some_and(|id| id.chars().all(|digit| digit.is_ascii_digit()));
-    // Kernel threads alone have no command line.
-    Ok(is_named && fs::read(format!("/proc/{pid}/cmdline"))?.is_empty())
+    Ok(is_named && is_of_kernel(&fs::read_to_string(format!("/proc/{pid}/stat"))?))
+}
+
+/// Whether a line of proc_pid_stat(5) is a kernel thread's. An empty command line tells less: processes that have ended have none either, and
+/// any process can give its own away.
+fn is_of_kernel(stat: &str) -> bool {
+    let fields = stat.rsplit_once(')').map_or("", |(_, fields)| fields);
+    let flags = fields.split_whitespace().nth(FLAGS).and_then(|flags| flags.parse::<u64>().ok());
+    flags.is_some_and(|flags| flags & KERNEL_THREAD != 0)
 }
 
 #[cfg(test)]
 mod tests {
+    use std::process::{Command, Stdio};
+
     use model::{LinkEnd, Mtu};
 
     use super::*;
-    use crate::{ethtool, link, namespace};
+    use crate::{ethtool, link};
 
     #[test]
     fn threads_of_an_interface_run_on_the_cores_they_are_given() {
@@ -89,5 +98,27 @@ mod tests {
         assert_eq!((threads, threaded.as_str()), (1, "1"));
         assert!(status.lines().any(|line| line == format!("Cpus_allowed_list:\t{core}")), "{status}");
         assert_eq!(threads_of("wpnapi").expect("readable"), [0; 0]);
+    }
+
+    #[test]
+    fn a_process_with_the_name_of_a_thread_and_no_command_line_is_none() {
+        let mut named = Command::new("sh");
+        named.args(["-c", "printf napi/wpended-1 >/proc/$$/comm"]).stdout(Stdio::piped());
+        let mut child = named.spawn().expect("a shell");
+        // Its memory, and with it the command line, is gone before its output is closed.
+        io::read_to_string(child.stdout.take().expect("piped")).expect("readable");
+        let of = |file: &str| fs::read_to_string(format!("/proc/{}/{file}", child.id())).expect("not waited for yet");
+        assert_eq!((of("comm").as_str(), of("cmdline").as_str()), ("napi/wpended-1\n", ""));
+        assert_eq!(threads_of("wpended").expect("readable"), [0; 0]);
+        child.wait().expect("ours");
+    }
+
+    #[test]
+    fn kernel_threads_are_known_by_their_flag_whatever_their_name_is() {
+        assert!(is_of_kernel("2 (kthreadd) S 0 0 0 0 -1 2129984 0 0\n"));
+        assert!(is_of_kernel("70 (napi/a) b-3) S 2 0 0 0 -1 69238848 0 0\n"));
+        assert!(!is_of_kernel("71 (a) S 2 2129984) Z 1 71 71 0 -1 4227084 0 0\n"));
+        assert!(!is_of_kernel(&fs::read_to_string("/proc/self/stat").expect("readable")));
+        assert!(!is_of_kernel("") && !is_of_kernel("7 (sh) S 1"));
     }
 }

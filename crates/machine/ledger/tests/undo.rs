@@ -604,6 +604,43 @@ fn receive_work_returns_from_threads_to_soft_interrupts() {
     assert!(bench.is_clean());
 }
 
+/// An Open vSwitch at the first end of the wire.
+fn open_vswitch(bench: &Bench, folder: &Path, cpus: Vec<usize>) -> Change {
+    Change::OpenVswitch(change::OpenVswitch {
+        namespace: bench.a.clone(),
+        interface: "ovs".to_owned(),
+        ports: vec!["wire".to_owned()],
+        folder: folder.to_owned(),
+        cpus,
+    })
+}
+
+#[test]
+fn an_open_vswitch_has_a_folder_and_an_environment_of_its_own_and_no_port() {
+    let (bench, folders) = (Bench::new("ovsown"), TempDir::new().expect("a directory"));
+    let folder = folders.path().join("wireproof/ovs/own");
+    let mut ledger = bench.open();
+    bench.changes().into_iter().take(4).for_each(|change| ledger.apply(change).expect("this test needs root"));
+    let switch = open_vswitch(&bench, &folder, Vec::new());
+    ledger.apply(switch).expect("this test needs the package openvswitch-switch");
+    let mode = fs::metadata(&folder).expect("it is there").permissions().mode();
+    assert_eq!(mode & 0o777, 0o700, "{mode:o}");
+    let pids = process::of_programs(&["ovsdb-server", "ovs-vswitchd"], folder.to_str().expect("plain"));
+    assert_eq!(pids.len(), 2, "{pids:?}");
+    for pid in pids {
+        let of = |file: &str| fs::read_to_string(format!("/proc/{pid}/{file}")).expect("it runs");
+        let variables = of("environ");
+        let mut names: Vec<_> = variables.split_terminator('\0').filter_map(|it| Some(it.split_once('=')?.0)).collect();
+        names.sort_unstable();
+        assert_eq!(names, ["OVS_DBDIR", "OVS_LOGDIR", "OVS_RUNDIR", "PATH"]);
+        // One line names the columns.
+        assert_eq!(of("net/tcp").lines().count(), 1, "{}", of("net/tcp"));
+    }
+    ledger.undo_all().expect("undone");
+    drop(ledger);
+    assert!(bench.is_clean());
+}
+
 #[test]
 fn daemons_of_an_open_vswitch_are_ended_after_a_crash() {
     const DAEMONS: [&str; 2] = ["ovsdb-server", "ovs-vswitchd"];
@@ -613,13 +650,7 @@ fn daemons_of_an_open_vswitch_are_ended_after_a_crash() {
     let core = kernel::cpu::allowed().expect("readable")[0];
     let mut ledger = bench.open();
     bench.changes().into_iter().take(4).for_each(|change| ledger.apply(change).expect("this test needs root"));
-    let switch = Change::OpenVswitch(change::OpenVswitch {
-        namespace: bench.a.clone(),
-        interface: "ovs".to_owned(),
-        ports: vec!["wire".to_owned()],
-        folder: folder.clone(),
-        cpus: vec![core],
-    });
+    let switch = open_vswitch(&bench, &folder, vec![core]);
     ledger.apply(switch.clone()).expect("this test needs the package openvswitch-switch");
     let pids = running();
     assert_eq!(pids.len(), 2, "{pids:?}");

@@ -43,19 +43,19 @@ impl Kind for LeftAlone {
     }
 
     fn make(&self, _: NicState) -> Result<(), Failure> {
-        let told = told(self);
-        let folder = told.file.parent().unwrap_or(Path::new("/run"));
-        let text = told.text(active_profile(self.manager, &self.interface).as_deref());
-        let written = fs::create_dir_all(folder).and_then(|()| fs::write(&told.file, text));
-        written.map_err(|io| Failure::File { path: told.file.clone(), io })?;
-        run(told.reads_anew)
+        let telling = telling(self);
+        let folder = telling.file.parent().unwrap_or(Path::new("/run"));
+        let text = telling.text(active_profile(self.manager, &self.interface).as_deref());
+        let written = fs::create_dir_all(folder).and_then(|()| fs::write(&telling.file, text));
+        written.map_err(|io| Failure::File { path: telling.file.clone(), io })?;
+        run(telling.reads_anew)
     }
 
     fn undo(&self, before: NicState, _: &Namespaces) -> Result<bool, Failure> {
         if namespace::own_identity().ok() != Some(before.home) {
             return Err(Failure::Elsewhere);
         }
-        let was_told = stop_telling(&told(self));
+        let was_told = stop_telling(&telling(self));
         let mut restored = taken_nics::restore_here(&before);
         for part in CONFIGURES.iter().filter(|_| matches!(was_told, Ok(true))) {
             thread::sleep(*part);
@@ -65,23 +65,23 @@ impl Kind for LeftAlone {
     }
 }
 
-fn told(change: &LeftAlone) -> Telling {
+fn telling(change: &LeftAlone) -> Telling {
     Telling::of(change.manager, &change.interface, &change.mac, Path::new(SYSTEMD).exists())
 }
 
-fn stop_telling(told: &Telling) -> Result<bool, Failure> {
-    if !told.file.exists() {
+fn stop_telling(telling: &Telling) -> Result<bool, Failure> {
+    if !telling.file.exists() {
         return Ok(false);
     }
-    if let Some(words) = told.has_seen {
+    if let Some(words) = telling.has_seen {
         run(words)?;
     }
-    let text = fs::read_to_string(&told.file).unwrap_or_default();
-    match fs::remove_file(&told.file) {
+    let text = fs::read_to_string(&telling.file).unwrap_or_default();
+    match fs::remove_file(&telling.file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        removed => removed.map_err(|io| Failure::File { path: told.file.clone(), io })?,
+        removed => removed.map_err(|io| Failure::File { path: telling.file.clone(), io })?,
     }
-    run(told.reads_anew)?;
+    run(telling.reads_anew)?;
     // NetworkManager takes a configured port for one that others manage. If its profile is gone, it may keep it.
     let _ = noted_profile(&text).map(|uuid| run(&["nmcli", "--wait", "10", "connection", "up", "uuid", uuid]));
     Ok(true)
@@ -186,22 +186,22 @@ mod tests {
 
     #[test]
     fn each_is_told_in_its_own_words() {
-        let told = |manager, systemd, file: &str, says: &str| {
-            let told = Telling::of(manager, "en-1", "02:00:00:00:00:01", systemd);
-            assert_eq!((told.file.display().to_string().as_str(), told.says.as_str()), (file, says));
-            let text = told.text(None);
+        let check = |manager, systemd, file: &str, says: &str| {
+            let telling = Telling::of(manager, "en-1", "02:00:00:00:00:01", systemd);
+            assert_eq!((telling.file.display().to_string().as_str(), telling.says.as_str()), (file, says));
+            let text = telling.text(None);
             assert!(text.starts_with("# Written by wireproof") && text.ends_with(says), "{text}");
-            let text = told.text(Some("1-2-3"));
+            let text = telling.text(Some("1-2-3"));
             assert!(text.ends_with(says) && noted_profile(&text) == Some("1-2-3"), "{text}");
         };
         let nm = "[keyfile]\nunmanaged-devices+=interface-name:en-1;mac:02:00:00:00:00:01\n";
-        told(Manager::NetworkManager, true, "/run/NetworkManager/conf.d/90-wireproof-en-1.conf", nm);
+        check(Manager::NetworkManager, true, "/run/NetworkManager/conf.d/90-wireproof-en-1.conf", nm);
         let networkd = "[Match]\nMACAddress=02:00:00:00:00:01\n\n[Link]\nUnmanaged=yes\n";
-        told(Manager::Networkd, true, "/run/systemd/network/00-wireproof-en-1.network", networkd);
+        check(Manager::Networkd, true, "/run/systemd/network/00-wireproof-en-1.network", networkd);
         let unit = "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n";
-        told(Manager::Ifupdown, true, r"/run/systemd/system/ifup@en\x2d1.service", unit);
+        check(Manager::Ifupdown, true, r"/run/systemd/system/ifup@en\x2d1.service", unit);
         let rule = "SUBSYSTEM==\"net\", ENV{INTERFACE}==\"en-1\", RUN=\"\"\n";
-        told(Manager::Ifupdown, false, "/run/udev/rules.d/81-wireproof-en-1.rules", rule);
+        check(Manager::Ifupdown, false, "/run/udev/rules.d/81-wireproof-en-1.rules", rule);
     }
 
     #[test]

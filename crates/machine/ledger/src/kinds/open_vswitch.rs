@@ -1,9 +1,13 @@
 //! Open vSwitch with daemons of its own: the system's service and its database are left alone.
 
 use std::{
-    fs,
+    fs::{self, DirBuilder, File},
+    io,
+    os::unix::fs::DirBuilderExt,
     path::{Path, PathBuf},
-    process::{Command, Output, Stdio},
+    process::{Child, Command, ExitStatus, Stdio},
+    thread,
+    time::{Duration, Instant},
 };
 
 use kernel::{cpu, process};
@@ -34,6 +38,15 @@ const DETACHED: [&str; 4] = ["--detach", "--pidfile", "-vconsole:err", "-vsyslog
 /// Seconds for the switch to take a configuration.
 const TIMEOUT: &str = "--timeout=15";
 
+/// Time for one of these programs to finish, or to be ready as a daemon. It is longer than that of the configuration, which names its cause.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Interval of the checks whether a program has finished.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// Searches for daemons, each of which ends those it finds: one may have been starting another.
+const SEARCHES: usize = 10;
+
 impl Kind for OpenVswitch {
     type Before = ();
 
@@ -55,7 +68,7 @@ impl Kind for OpenVswitch {
     }
 
     fn make(&self, (): ()) -> Result<(), Failure> {
-        fs::create_dir_all(&self.folder).map_err(|io| Failure::File { path: self.folder.clone(), io })?;
+        make_folder(&self.folder).map_err(|io| Failure::File { path: self.folder.clone(), io })?;
         let database = self.folder.join("conf.db").display().to_string();
         let socket = self.folder.join(SOCKET).display().to_string();
         let (server, db) = (format!("--remote=punix:{socket}"), format!("--db=unix:{socket}"));
@@ -71,15 +84,39 @@ impl Kind for OpenVswitch {
 
     /// Ends the daemons, also if their namespace has no name any more: they are ours by their folder.
     fn undo(&self, (): (), _: &Namespaces) -> Result<bool, Failure> {
-        let found = daemons(self);
-        process::end(&found, |pid| daemons(self).contains(&pid))?;
+        let were_running = end_daemons(self)?;
         let was_there = removed(&self.folder).map_err(|io| Failure::File { path: self.folder.clone(), io })?;
         // Folders of other beds are in the same ones.
         for folder in self.folder.ancestors().skip(1).take(2) {
             let _ = fs::remove_dir(folder);
         }
-        Ok(was_there || !found.is_empty())
+        Ok(was_there || were_running)
     }
+}
+
+/// Makes the folder for its owner alone: whoever opens the sockets in it commands the daemons.
+fn make_folder(folder: &Path) -> io::Result<()> {
+    folder.parent().map_or(Ok(()), fs::create_dir_all)?;
+    DirBuilder::new().mode(0o700).create(folder)
+}
+
+/// Ends its daemons, also those that start meanwhile; whether there were any.
+fn end_daemons(change: &OpenVswitch) -> Result<bool, Failure> {
+    for search in 0..SEARCHES {
+        let found = daemons(change);
+        if found.is_empty() {
+            return Ok(search > 0);
+        }
+        process::end(&found, |pid| daemons(change).contains(&pid))?;
+    }
+    let folder = change.folder.display();
+    Err(Failure::Program {
+        command: "kill".to_owned(),
+        said: format!(
+            "another program starts {DATABASE} or {SWITCH} in {folder} again and again; end that program, and run \
+             \"wireproof clean\""
+        ),
+    })
 }
 
 /// Processes of its daemons.
@@ -87,22 +124,46 @@ fn daemons(change: &OpenVswitch) -> Vec<u32> {
     process::of_programs(&[DATABASE, SWITCH], &change.folder.join(SOCKET).display().to_string())
 }
 
-/// Runs a program of Open vSwitch on its files, in its namespace and on its cores. A daemon is ready afterwards.
+/// Runs a program of Open vSwitch on its files, in its namespace and on its cores, without our environment. A daemon is ready afterwards.
 fn run(change: &OpenVswitch, program: &str, words: &[&str]) -> Result<(), Failure> {
+    // Not a pipe: its end may be held by a daemon for ever.
+    let words_of_errors = change.folder.join(format!("{program}.err"));
+    let errors = File::create(&words_of_errors).map_err(|io| Failure::File { path: words_of_errors.clone(), io })?;
     let mut command = Command::new(path_of(program)?);
-    command.args(words).envs(PLACES.map(|place| (place, &change.folder))).stdin(Stdio::null());
-    let done = within(&change.namespace, || {
+    command.args(words).env_clear().env("PATH", FOLDERS.join(":"));
+    command.envs(PLACES.map(|place| (place, &change.folder)));
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
+    let started = within(&change.namespace, || {
         if !change.cpus.is_empty() {
             cpu::pin_current_thread_to(&change.cpus)?;
         }
-        Ok(command.output())
+        Ok(command.spawn())
     })?;
-    let said = match done {
-        Ok(Output { status, .. }) if status.success() => return Ok(()),
-        Ok(Output { stderr, .. }) => String::from_utf8_lossy(&stderr).trim().to_owned(),
+    let said = match started.and_then(|child| finished(child, PATIENCE)) {
+        Ok(Some(status)) if status.success() => return Ok(()),
+        Ok(Some(_)) => String::from_utf8_lossy(&fs::read(&words_of_errors).unwrap_or_default()).trim().to_owned(),
+        Ok(None) => format!(
+            "it did not finish within {} seconds and was ended; look at the load of the machine (\"top\"), and try \
+             again",
+            PATIENCE.as_secs()
+        ),
         Err(io) => io.to_string(),
     };
     Err(Failure::Program { command: [&[program], words].concat().join(" "), said })
+}
+
+/// Waits for a program to finish; `None` if it had to be ended.
+fn finished(mut child: Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
+    let begun = Instant::now();
+    while begun.elapsed() < patience {
+        if let Some(status) = child.try_wait()? {
+            return Ok(Some(status));
+        }
+        thread::sleep(PAUSE);
+    }
+    child.kill()?;
+    child.wait()?;
+    Ok(None)
 }
 
 fn path_of(program: &str) -> Result<PathBuf, Failure> {
@@ -112,4 +173,62 @@ fn path_of(program: &str) -> Result<PathBuf, Failure> {
         said: "it is not installed; install Open vSwitch, in Debian and Ubuntu the package openvswitch-switch"
             .to_owned(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        io::{BufRead, BufReader},
+        os::unix::{fs::PermissionsExt, process::CommandExt},
+    };
+
+    use super::*;
+
+    /// Daemon that starts another one when it is ended, as one that is about to fork does. Neither lasts.
+    const STARTS_ANOTHER: &str = "trap 'for i in 1 2 3 4 5 6 7 8 9; do sleep 1; done & exit' TERM; echo ready; \
+                                  for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1; done; sleep 9";
+
+    #[test]
+    fn a_program_that_does_not_finish_is_ended() {
+        let start = |seconds: &str| Command::new("sleep").arg(seconds).spawn().expect("a program");
+        let child = start("60");
+        let pid = child.id();
+        assert!(finished(child, Duration::from_millis(50)).expect("ours").is_none());
+        assert!(!Path::new(&format!("/proc/{pid}")).exists());
+        assert!(finished(start("0"), PATIENCE).expect("ours").is_some_and(|status| status.success()));
+    }
+
+    #[test]
+    fn a_daemon_that_starts_while_another_is_ended_is_ended_too() {
+        let folder = std::env::temp_dir().join(format!("wireproof-ovs-{}", std::process::id()));
+        let change = OpenVswitch {
+            namespace: String::new(),
+            interface: "ovs".to_owned(),
+            ports: Vec::new(),
+            folder: folder.clone(),
+            cpus: Vec::new(),
+        };
+        let mut command = Command::new("sh");
+        command.arg0(SWITCH).args(["-c", STARTS_ANOTHER, "sh"]).arg(folder.join(SOCKET)).stdout(Stdio::piped());
+        let mut first = command.spawn().expect("a shell");
+        let mut said = String::new();
+        BufReader::new(first.stdout.take().expect("piped")).read_line(&mut said).expect("it says so");
+        assert_eq!(said, "ready\n");
+        assert!(daemons(&change).contains(&first.id()));
+        assert!(end_daemons(&change).expect("they end"));
+        assert_eq!(daemons(&change), [0; 0]);
+        assert!(!end_daemons(&change).expect("nothing to end"));
+        first.wait().expect("ours");
+    }
+
+    #[test]
+    fn the_folder_is_new_and_its_owners_alone() {
+        let above = std::env::temp_dir().join(format!("wireproof-ovs-folder-{}", std::process::id()));
+        let folder = above.join("one");
+        make_folder(&folder).expect("writable");
+        let mode = fs::metadata(&folder).expect("it is there").permissions().mode();
+        assert_eq!(mode & 0o777, 0o700, "{mode:o}");
+        assert_eq!(make_folder(&folder).expect_err("it is there").kind(), io::ErrorKind::AlreadyExists);
+        fs::remove_dir_all(&above).expect("ours");
+    }
 }
