@@ -238,6 +238,8 @@ pub struct Claim {
     pub queues: Vec<Queue>,
     /// Counts of XDP and of the launcher.
     pub witnessed: Witnessed,
+    /// Whether the count of XDP could be read before and after; otherwise it is 0, and tells nothing.
+    pub is_counted: bool,
 }
 
 /// Packets of a program as XDP and the launcher counted them. The program cannot write these counts.
@@ -265,11 +267,16 @@ pub enum Agreement {
         /// Difference.
         packets: u64,
     },
+    /// XDP's count could not be read.
+    Unknown,
 }
 
 impl Claim {
     /// Compares its records with XDP's count.
     pub fn agreement(&self) -> Agreement {
+        if !self.is_counted {
+            return Agreement::Unknown;
+        }
         let recorded = self.sockets.iter().map(|socket| socket.past.received.saturating_add(socket.dropped));
         let beyond = [self.beyond.past.received, self.beyond.dropped, self.refused];
         // A packet without a frame is among those that the kernel dropped.

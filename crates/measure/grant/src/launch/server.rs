@@ -63,8 +63,8 @@ struct Held {
     /// A child that inherited the connection does not keep the grant.
     process: OwnedFd,
     grant: Grant,
-    /// Packets that XDP had redirected before, for earlier programs.
-    redirected_before: u64,
+    /// Packets that XDP had redirected before, for earlier programs, if that could be read.
+    redirected_before: Option<u64>,
     /// Datagrams put into the kernel's queues for the program.
     handed_back: u64,
 }
@@ -283,15 +283,15 @@ impl Server {
         served.is_some()
     }
 
-    /// Packets that XDP has redirected. If they cannot be read, the error is told and they count as 0.
-    fn redirected(&self) -> u64 {
-        self.attachment.counters().map_or_else(
-            |error| {
+    /// Packets that XDP has redirected. If they cannot be read, the error is told.
+    fn redirected(&self) -> Option<u64> {
+        match self.attachment.counters() {
+            Ok(steering) => Some(steering.taken),
+            Err(error) => {
                 self.tell(Event::Trouble(error));
-                0
-            },
-            |steering| steering.taken,
-        )
+                None
+            }
+        }
     }
 
     /// Collects the program's records; its grant is dropped afterwards.
@@ -317,9 +317,11 @@ impl Server {
             refused: grant.control.refused(),
             queues: queues.collect(),
             witnessed: Witnessed { redirected: 0, handed_back },
+            is_counted: false,
         };
         // The last reading: XDP counts a packet before the program or the kernel does.
-        claim.witnessed.redirected = self.redirected().saturating_sub(redirected_before);
+        let redirected = since(redirected_before, self.redirected());
+        (claim.is_counted, claim.witnessed.redirected) = (redirected.is_some(), redirected.unwrap_or_default());
         drop(grant);
         // Records and packets count, whatever the complaint.
         if complaint.is_none() || !claim.sockets.is_empty() || claim.witnessed.redirected > 0 {
@@ -340,8 +342,24 @@ impl Server {
     }
 }
 
+/// Difference of two readings of a counter, if there are both.
+fn since(before: Option<u64>, now: Option<u64>) -> Option<u64> {
+    before.zip(now).map(|(before, now)| now.saturating_sub(before))
+}
+
 /// The event for a program that could not use its grant.
 fn complained(held: &Held) -> Option<Event> {
     let why = handover::complaint(&held.connection)?;
     Some(Event::Refused { program: held.program.clone(), why })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_count_is_known_from_two_readings_alone() {
+        assert_eq!((since(Some(3), Some(5)), since(Some(5), Some(3))), (Some(2), Some(0)));
+        assert_eq!([since(None, Some(5)), since(Some(3), None), since(None, None)], [None; 3]);
+    }
 }

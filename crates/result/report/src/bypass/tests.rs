@@ -190,7 +190,7 @@ fn account() -> Account {
     let sockets = vec![socket(Err(Reason::InterfaceGone), 5), socket(Err(Reason::Tcp), 0)];
     // Received 5, dropped 2 by each of the two, refused 1, and handed back 3.
     let witnessed = Witnessed { redirected: 13, handed_back: 3 };
-    let claim = Claim { program, sockets, beyond, refused: 1, queues: Vec::new(), witnessed };
+    let claim = Claim { program, sockets, beyond, refused: 1, queues: Vec::new(), witnessed, is_counted: true };
     let outside = Outside { program: other.clone(), sockets: vec![socket(Err(Reason::NoGrant), 0)] };
     Account {
         links: vec![
@@ -259,8 +259,8 @@ fn records_are_held_against_the_count_of_xdp() {
     let claim = &mut account.claims[0];
     claim.witnessed.redirected = 20;
     let [en, ja] = both();
-    let missing = "XDP redirected 20 packets to it; 7 of them are in no record, as they waited when a socket or the program ended, or as \
-                   the records were changed; 3 went back to the kernel's queue (fork, exec or stdio)";
+    let missing = "XDP redirected 20 packets to it; 7 of them are in no record: they waited when a socket or the program ended, or the \
+                   records were altered; 3 went back to the kernel's queue (fork, exec or stdio)";
     assert_eq!(en.records(claim), missing);
     // A program that wipes its records does not wipe the packets.
     (claim.sockets, claim.refused, claim.witnessed.handed_back) = (Vec::new(), 0, 0);
@@ -268,13 +268,33 @@ fn records_are_held_against_the_count_of_xdp() {
     assert!(ja.records(claim).contains("うち 20 は記録にない"), "{}", ja.records(claim));
     claim.sockets = vec![socket(Ok(()), 5)];
     claim.sockets[0].past.received = u64::MAX;
-    let changed = "XDP redirected 20 packets to it; its records say 18446744073709551595 more, so they were changed";
+    let changed =
+        "XDP redirected 20 packets to it; its records list 18446744073709551595 more, so the records were altered";
     assert_eq!(en.records(claim), changed);
     account.outside.clear();
     // Changed records excuse nothing.
     account.kernel = KernelCounted { received: 0, sent: 1 };
     assert_eq!(account.is_flat(), Some(false));
     assert_eq!(en.by_the_kernel(&account), [ours(&format!("nc (pid 7): {changed}"))]);
+}
+
+#[test]
+fn records_are_not_held_against_a_count_that_could_not_be_read() {
+    let mut account = account();
+    let claim = &mut account.claims[0];
+    (claim.is_counted, claim.witnessed) = (false, Witnessed { redirected: 0, handed_back: 3 });
+    assert_eq!(claim.agreement(), Agreement::Unknown);
+    let [en, ja] = both();
+    let unknown = "how many packets XDP redirected to it could not be read, so its records are compared with nothing; 3 went back to the \
+                   kernel's queue (fork, exec or stdio)";
+    assert_eq!(en.records(claim), unknown);
+    assert!(ja.records(claim).starts_with("XDP がこのプログラムへ振り向けた数は読み取れず"), "{}", ja.records(claim));
+    let told = en.by_the_kernel(&account);
+    assert!(!told.iter().any(|line| line.contains("XDP redirected")), "{told:?}");
+    let document = serde_json::to_value(crate::BypassDocument::of(&account)).unwrap();
+    let xdp = ["redirected", "handed_back", "in_no_record", "records_exceed_by"]
+        .map(|name| document["programs"][0]["xdp"][name].as_u64());
+    assert_eq!(xdp, [None, Some(3), None, None]);
 }
 
 #[test]

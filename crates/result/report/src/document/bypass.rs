@@ -1,8 +1,6 @@
 //! The account of `bypass` as JSON.
 
-use model::bypass::{
-    Account, Agreement, Beyond, Claim, Link, Passed, Program, Queue, Record, Refusal, Steering, Witnessed,
-};
+use model::bypass::{Account, Agreement, Beyond, Claim, Link, Passed, Program, Queue, Record, Refusal, Steering};
 
 use crate::shape::{document, schema};
 
@@ -68,18 +66,22 @@ document! {
 document! {
     /// Packets of a program as XDP and the launcher counted them, held against the program's own records.
     XdpEntry of (claim: &Claim) {
-        /// Both counts.
-        #[serde(flatten)]
-        counted: Witnessed = claim.witnessed,
-        /// Packets in no record: they waited when a socket or the program ended, or the records were changed.
-        in_no_record: u64 = match claim.agreement() {
-            Agreement::Missing { packets } => packets,
-            _ => 0,
+        /// Packets that XDP redirected to its queues; null where they could not be read.
+        redirected: Option<u64> = claim.is_counted.then_some(claim.witnessed.redirected),
+        /// Datagrams that waited at a fork, at `exec` or before stdio, and were put into the kernel's queue.
+        handed_back: u64 = claim.witnessed.handed_back,
+        /// Packets in no record: they waited when a socket or the program ended, or the records were changed; null where those redirected
+        /// could not be read.
+        in_no_record: Option<u64> = match claim.agreement() {
+            Agreement::Missing { packets } => Some(packets),
+            Agreement::Unknown => None,
+            _ => Some(0),
         },
-        /// Packets that the records say beyond those: the records were changed.
-        records_exceed_by: u64 = match claim.agreement() {
-            Agreement::TooMany { packets } => packets,
-            _ => 0,
+        /// Packets that the records say beyond those redirected: the records were changed; null where those redirected could not be read.
+        records_exceed_by: Option<u64> = match claim.agreement() {
+            Agreement::TooMany { packets } => Some(packets),
+            Agreement::Unknown => None,
+            _ => Some(0),
         },
     }
 }
