@@ -1,7 +1,7 @@
 //! Conclusions from each stored run, for lists: those that the store keeps, else new ones, which it then keeps.
 
 use model::{Json, ReadEntry, Run};
-use store::{Drawn, Kept, RunSummary, Store, StoreError};
+use store::{Drawn, RunSummary, Store, StoreError, StoredConclusion};
 use verdict::Chosen;
 
 use crate::references::References;
@@ -15,7 +15,7 @@ pub(super) fn all(store: &mut Store, references: &References) -> Result<Vec<Conc
     let mut kept = store.conclusions(&judge);
     let (mut all, mut new) = (Vec::new(), Vec::new());
     for run in store.runs()? {
-        let Kept { changes, conclusion } = kept.remove(&run.id).unwrap_or_default();
+        let StoredConclusion { changes, conclusion } = kept.remove(&run.id).unwrap_or_default();
         let read = match conclusion.as_deref().and_then(possible) {
             Some(read) => Ok(read),
             None => store.load(&run.id).map(|loaded| conclude(&loaded, references)).inspect(|read| {

@@ -14,7 +14,7 @@ const LONGEST: u32 = 1 << 20;
 
 /// Knowledge of a run beside its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Kept {
+pub struct StoredConclusion {
     /// How often its rows were changed.
     pub changes: i64,
     /// The conclusion from the rows as they are. Like them, it may be anything: a store is a user's file.
@@ -35,11 +35,12 @@ pub struct Drawn {
 impl Store {
     /// Conclusion from each run. `judge` names all that a conclusion depends on beside the rows. A store that has no place for
     /// conclusions, because it is older and read-only, keeps none.
-    pub fn conclusions(&self, judge: &str) -> HashMap<RunId, Kept> {
+    pub fn conclusions(&self, judge: &str) -> HashMap<RunId, StoredConclusion> {
         let query =
             "SELECT run, changes, CASE WHEN judge = ?1 AND octet_length(body) <= ?2 THEN body END FROM conclusion";
-        let kept =
-            |row: &rusqlite::Row<'_>| Ok((RunId(row.get(0)?), Kept { changes: row.get(1)?, conclusion: row.get(2)? }));
+        let kept = |row: &rusqlite::Row<'_>| {
+            Ok((RunId(row.get(0)?), StoredConclusion { changes: row.get(1)?, conclusion: row.get(2)? }))
+        };
         self.rows(query, params![judge, LONGEST], kept).unwrap_or_default().into_iter().collect()
     }
 

@@ -24,7 +24,7 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use serde::Serialize;
 
 pub use baseline::Baseline;
-pub use conclusion::{Drawn, Kept};
+pub use conclusion::{Drawn, StoredConclusion};
 pub use error::{StoreError, Trouble};
 pub use hold::Hold;
 
@@ -32,7 +32,10 @@ pub use hold::Hold;
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Bytes of a run without its trials: many times those of photos and self-tests.
-const LONGEST_BODY: u32 = 1 << 26;
+const LONGEST_BODY: i64 = 1 << 26;
+
+/// Bytes of all trials of a run.
+const LONGEST_TRIALS: i64 = 1 << 30;
 
 /// An open store.
 #[derive(Debug)]
@@ -94,7 +97,8 @@ impl Store {
 
     /// All runs, the one that was begun last first, whatever the clock showed then.
     pub fn runs(&self) -> Result<Vec<RunSummary>, StoreError> {
-        let query = "SELECT id, started, finished, plan, bed, partial, \
+        let query = "SELECT substr(id, 1, 1000), substr(started, 1, 1000), substr(finished, 1, 1000), substr(plan, 1, 1000), \
+                     substr(bed, 1, 1000), partial, \
                      (SELECT count(*) FROM trial WHERE trial.run = run.id) \
                      FROM run ORDER BY rowid DESC";
         let summary = |row: &rusqlite::Row<'_>| {
@@ -120,7 +124,7 @@ impl Store {
             .query_row(query, params![id.0, LONGEST_BODY], |row| row.get(0))
             .map_err(|e| self.error("read the run", e))?;
         let impossible = |source| StoreError::Impossible { path: self.path.clone(), run: id.clone(), source };
-        let body = body.ok_or_else(|| impossible(too_long()))?;
+        let body = body.ok_or_else(|| impossible(too_long("its text", LONGEST_BODY)))?;
         let unreadable = |source| StoreError::Unreadable { path: self.path.clone(), run: id.clone(), source };
         let mut run = Run::from_json(&body).map_err(unreadable)?;
         if run.id != id || !id.is_well_formed() {
@@ -131,6 +135,9 @@ impl Store {
         if run.finished.is_none() {
             // Its program was killed before it could say so itself.
             run.doubts.push(Doubt::Interrupted);
+        }
+        if self.length_of_trials(&id)? > LONGEST_TRIALS {
+            return Err(impossible(too_long("its trials", LONGEST_TRIALS)));
         }
         let (rows, self_tests) = (self.trials(&id)?, mem::take(&mut run.self_tests));
         let stored = rows.len();
@@ -154,10 +161,18 @@ impl Store {
     }
 
     fn trials(&self, id: &RunId) -> Result<Vec<TrialRow>, StoreError> {
-        let query = "SELECT number, body FROM trial WHERE run = ?1 ORDER BY number";
-        let row =
-            |row: &rusqlite::Row<'_>| Ok(TrialRow { number: row.get(0)?, body: row.get_ref(1)?.as_bytes()?.into() });
-        self.rows(query, [&id.0], row).map_err(|e| self.error("read the run's trials", e))
+        let query =
+            "SELECT number, CASE WHEN octet_length(body) <= ?2 THEN body END FROM trial WHERE run = ?1 ORDER BY number";
+        let row = |row: &rusqlite::Row<'_>| {
+            Ok(TrialRow { number: row.get(0)?, body: row.get_ref(1)?.as_bytes_or_null()?.map(<[u8]>::to_vec) })
+        };
+        self.rows(query, params![id.0, LONGEST_BODY], row).map_err(|e| self.error("read the run's trials", e))
+    }
+
+    /// Bytes of all trials of a run, each with some for its row.
+    fn length_of_trials(&self, id: &RunId) -> Result<i64, StoreError> {
+        let query = "SELECT coalesce(sum(coalesce(octet_length(body), 0) + 64), 0) FROM trial WHERE run = ?1";
+        self.connection.query_row(query, [&id.0], |row| row.get(0)).map_err(|e| self.error("read the run's trials", e))
     }
 
     /// The name in full: itself, or the only one that begins so.
@@ -294,21 +309,24 @@ fn create(path: &Path, new: &Path) -> Result<(), StoreError> {
     }
 }
 
-fn too_long() -> Implausible {
-    Implausible { field: "its text".to_owned(), why: format!("it has more than {LONGEST_BODY} bytes") }
+fn too_long(field: &str, most: i64) -> Implausible {
+    Implausible { field: field.to_owned(), why: format!("it has more than {most} bytes") }
 }
 
 /// A trial as it is stored.
 struct TrialRow {
     number: i64,
     /// JSON, if nobody changed it.
-    body: Vec<u8>,
+    body: Option<Vec<u8>>,
 }
 
 impl TrialRow {
     /// The trial, if it can be read and its figures are possible.
     fn trial(self, doubts: &mut Vec<Doubt>) -> Option<Trial> {
-        match read(&self.body) {
+        let Some(body) = self.body else {
+            return left_out("trial", self.number, &format!("it has more than {LONGEST_BODY} bytes"), doubts);
+        };
+        match read(&body) {
             Ok(trial) if i64::from(trial.number) == self.number => possible(trial, "trial", doubts),
             Ok(trial) => left_out("trial", self.number, &format!("it calls itself trial {}", trial.number), doubts),
             Err(error) => left_out("trial", self.number, &format!("it cannot be read: {error}"), doubts),

@@ -8,7 +8,7 @@ use fixture::{run, trial};
 use model::{Doubt, Environment, Run, RunId, Trial, run::Resumption};
 use run::Archive;
 use tempfile::TempDir;
-use wireproof_store::{Drawn, Kept, Store, StoreError};
+use wireproof_store::{Drawn, Store, StoreError, StoredConclusion};
 
 const STARTED: &str = "2026-11-21T10:15:00Z";
 
@@ -267,6 +267,16 @@ fn a_run_whose_plan_bed_or_machines_cannot_be_is_refused_and_other_runs_are_read
     assert!(said.contains("its text cannot be: it has more than 67108864 bytes"), "{said}");
 }
 
+#[test]
+fn a_trial_of_any_length_is_left_out_before_it_is_read() {
+    let (_folder, path) = place();
+    let mut store = Store::open(&path).unwrap();
+    begin(&mut store, "long", 2);
+    let change = "UPDATE trial SET body = json_set(body, '$.started', printf('%.*c', 70000000, 'x')) WHERE number = 2";
+    rusqlite::Connection::open(&path).unwrap().execute_batch(change).unwrap();
+    is_left_out(&store, 2, "it has more than 67108864 bytes");
+}
+
 /// Reads the only run, of whose trials this one is left out for this reason.
 fn is_left_out(store: &Store, number: u32, why: &str) {
     let read = store.last().expect("the run is read");
@@ -307,7 +317,7 @@ fn a_trial_that_cannot_be_read_is_left_out_and_the_others_are_read() {
 }
 
 /// Conclusion from the run "first", by this judge.
-fn kept(store: &Store, judge: &str) -> Kept {
+fn kept(store: &Store, judge: &str) -> StoredConclusion {
     store.conclusions(judge).remove(&RunId("first".into())).expect("the run is stored")
 }
 
@@ -360,8 +370,11 @@ fn a_conclusion_from_rows_that_changed_meanwhile_or_without_measure_is_not_kept(
     let (_folder, path) = place();
     let mut store = Store::open(&path).unwrap();
     let run = begin(&mut store, "first", 1);
-    let drawn =
-        |conclusion: &str, Kept { changes, .. }| Drawn { run: run.id.clone(), changes, conclusion: conclusion.into() };
+    let drawn = |conclusion: &str, StoredConclusion { changes, .. }| Drawn {
+        run: run.id.clone(),
+        changes,
+        conclusion: conclusion.into(),
+    };
     let read_before = kept(&store, "judge");
     store.keep_trial(&run.id, &trial(2)).unwrap();
     store.keep_conclusions("judge", &[drawn("PASS", read_before)]).unwrap();
