@@ -41,9 +41,8 @@ impl Device<'_> {
     }
 
     /// Its driver; empty for none.
-    pub(super) fn driver(&self) -> String {
-        let driver = self.source.resolve(&format!("{}/driver", self.folder)).into_known();
-        driver.map(|driver| name(&driver).to_owned()).unwrap_or_default()
+    pub(super) fn driver(&self) -> Reading<String> {
+        self.source.resolve(&format!("{}/driver", self.folder)).map(|driver| name(&driver).to_owned())
     }
 
     /// Whether it has an interface. The folder `net` exists even if the interface itself is hidden in another network

@@ -1,6 +1,9 @@
 //! Cards without an interface, with the reason from the kernel log.
 
-use model::card::{Cause, Refused};
+use model::{
+    Reading,
+    card::{Cause, Refused},
+};
 
 use super::pci;
 use crate::source::Source;
@@ -34,19 +37,19 @@ pub(crate) fn refused(source: &dyn Source) -> Vec<Refused> {
     without.map(|device| refusal(device.address(), device.model(), device.driver(), &log)).collect()
 }
 
-fn refusal(device: String, model: String, driver: String, log: &[String]) -> Refused {
+fn refusal(device: String, model: String, driver: Reading<String>, log: &[String]) -> Refused {
     let of_it: Vec<&String> = log.iter().filter(|line| line.contains(&device)).collect();
     let shown = of_it[of_it.len().saturating_sub(SHOWN)..].iter().map(|line| line.to_string()).collect();
-    Refused { cause: cause(&driver, &of_it), log: shown, device, model, driver }
+    Refused { cause: cause(&driver, &of_it), log: shown, device, model, driver: driver.or_default() }
 }
 
-fn cause(driver: &str, log: &[&String]) -> Cause {
-    if PASS_ON.contains(&driver) {
+fn cause(driver: &Reading<String>, log: &[&String]) -> Cause {
+    if driver.known().is_some_and(|driver| PASS_ON.contains(&driver.as_str())) {
         return Cause::GivenAway;
     }
     let said = |words: &str| log.iter().any(|line| line.to_lowercase().contains(words));
     let found = CAUSES.iter().find(|(words, _)| said(words)).map(|(_, cause)| *cause);
-    found.unwrap_or(if driver.is_empty() { Cause::NoDriver } else { Cause::Unknown })
+    found.unwrap_or(if *driver == Reading::Absent { Cause::NoDriver } else { Cause::Unknown })
 }
 
 #[cfg(test)]
@@ -55,7 +58,8 @@ mod tests {
 
     fn of(driver: &str, lines: &[&str]) -> Refused {
         let log: Vec<String> = lines.iter().map(ToString::to_string).collect();
-        refusal("0000:01:00.0".into(), "a card".into(), driver.into(), &log)
+        let driver = if driver.is_empty() { Reading::Absent } else { Reading::Known(driver.to_owned()) };
+        refusal("0000:01:00.0".into(), "a card".into(), driver, &log)
     }
 
     #[test]
@@ -80,5 +84,7 @@ mod tests {
         assert_eq!(of("", &[]).cause, Cause::NoDriver);
         assert_eq!(of("vfio-pci", &["vfio-pci 0000:01:00.0: enabling device"]).cause, Cause::GivenAway);
         assert_eq!(of("ixgbe", &["ixgbe 0000:01:00.0: something else"]).cause, Cause::Unknown);
+        let unreadable = Reading::Unreadable { path: "driver".to_owned(), why: "Permission denied".to_owned() };
+        assert_eq!(cause(&unreadable, &[]), Cause::Unknown, "it may have one");
     }
 }

@@ -102,6 +102,6 @@ fn network_controllers_without_an_interface_are_found_with_driver_and_model() {
     let seen: Vec<_> = found.iter().map(|device| (device.address(), device.has_interface())).collect();
     let expected = [("0000:01:00.0", true), ("0000:01:00.1", false), ("0000:00:02.0", false), ("0000:00:03.0", true)];
     assert_eq!(seen, expected.map(|(address, has)| (address.to_owned(), has)));
-    assert_eq!((refused.driver().as_str(), given_away.driver().as_str()), ("", "vfio-pci"));
+    assert_eq!((refused.driver(), given_away.driver()), (Reading::Absent, Reading::Known("vfio-pci".to_owned())));
     assert_eq!(refused.model(), "fffc:10fb", "no list knows it, as that of Debian knows fffd");
 }
