@@ -233,6 +233,30 @@ fn hold_to_names(type_name: &str, module_name: &str, others: &[&str], most: usiz
     );
 }
 
+/// A file that no module names is not compiled, and nobody notices.
+#[test]
+fn every_source_file_is_a_module() {
+    for room in rooms().iter().chain([&program()]) {
+        let roots = root_file(room).parent().map(Path::to_owned).unwrap_or_default();
+        for (file, _) in sources(&roots) {
+            let (folder, stem) = (file.parent().unwrap_or(&file), file.file_stem().unwrap_or_default());
+            let (folder, stem) = match stem.to_str() {
+                Some("lib" | "main") if folder == roots => continue,
+                Some("mod") => (folder.parent().unwrap_or(folder), folder.file_name().unwrap_or_default()),
+                _ => (folder, stem),
+            };
+            let parents = match folder == roots {
+                true => [folder.join("lib.rs"), folder.join("main.rs")],
+                false => [folder.with_extension("rs"), folder.join("mod.rs")],
+            };
+            let declares = format!("mod {};", stem.to_string_lossy());
+            let is_declared =
+                parents.iter().filter(|parent| parent.exists()).any(|parent| read(parent).contains(&declares));
+            assert!(is_declared, "{}: no module declares it", file.display());
+        }
+    }
+}
+
 #[test]
 fn few_files_tell_probes_apart() {
     let matches = |what: &'static str| {

@@ -41,7 +41,7 @@ pub(super) fn send_by_schedule<T: Trace>(
         if now < intended {
             sleep(talk, mode, now, intended)?;
         } else if talk.send(intended, now)? {
-            departures.left(intended, now);
+            departures.record(intended, now);
             index += 1;
             talk.control.reached(talk.book.next());
             talk.tell(now)?;
