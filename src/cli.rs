@@ -420,6 +420,8 @@ mod tests {
             (["goodput", "--rate", "-1 Gbit/s"], "write it like \"9.4 Gbit/s\""),
             (["latency", "--rate", "-1 kpps"], "write it like \"100 kpps\""),
             (["goodput", "--window", "-1 MiB"], "write it like \"4 MiB\""),
+            (["rfc2544", "--rate", "-1 Mpps"], "write it like \"100 kpps\""),
+            (["rfc2544", "--latency-duration", "-1 s"], "write it like \"10 s\""),
         ] {
             let words = ["wireproof"].iter().chain(&line).map(OsString::from).collect();
             let said = parse(words, Lang::En).map(drop).map_err(|error| error.to_string()).expect_err("wrong words");

@@ -24,6 +24,8 @@ const TERMS: &[(&str, &str)] = &[
     ("計画", "測定プラン"),
     ("検認者", "確認者"),
     ("構成ごと", "測定条件ごと"),
+    ("測定器", "試験装置"),
+    ("試験側", "試験装置"),
     ("残しておく", "常設の"),
     ("自動ネゴシエーション", "オートネゴシエーション"),
     ("終了コード", "終了ステータス"),
@@ -68,7 +70,7 @@ const LONG: &[&str] = &[
 ];
 
 /// Right words that contain a wrong one.
-const RIGHT: &[&str] = &["フレームロス率", "バッファブロート"];
+const RIGHT: &[&str] = &["フレームロス率", "バッファブロート", "校正された測定器"];
 
 fn wrong(line: &str) -> Vec<String> {
     let line = RIGHT.iter().fold(line.to_owned(), |line, word| line.replace(word, "…"));

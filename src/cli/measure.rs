@@ -36,7 +36,8 @@ pub(crate) struct Measure {
     /// Frame sizes with FCS, in bytes, like 64,512,1518.
     #[arg(long, value_delimiter = ',', value_name = "SIZES", allow_negative_numbers = true, value_parser = whole::<u32>("1518"))]
     pub(crate) frame_sizes: Vec<u32>,
-    /// Counted time of each goodput trial, like "10 s"; with "latency" and "packets" of each of their trials.
+    /// Counted time of each goodput trial, like "10 s"; with "latency", "packets" and "transactions" of each of their trials;
+    /// with "rfc2544" of the trials of throughput and loss.
     #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
     pub(crate) duration: Option<Nanos>,
     /// Counted messages of each latency trial.
@@ -51,7 +52,8 @@ pub(crate) struct Measure {
     /// Cores of the two ends, like 2,3; several for each end like 2-5,6-9.
     #[arg(long, value_parser = parse_cpus, value_name = "CLIENT,SERVER")]
     pub(crate) cpus: Option<Cpus>,
-    /// Cores of its own for the device under test of a lab, like 1: without, it works within the sender's system calls.
+    /// Number of cores reserved for the device under test of a lab, like 1 (default: none; it then works inside the sender's
+    /// system calls).
     #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = from_to(1_usize..=MOST_CORES))]
     pub(crate) dut_cpus: Option<usize>,
     #[command(flatten)]

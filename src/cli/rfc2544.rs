@@ -45,31 +45,31 @@ pub(crate) struct Rfc2544Options {
     #[arg(long, value_delimiter = ',', value_name = "TESTS")]
     tests: Vec<Rfc2544Test>,
     /// Highest load each way, best that of the link, like "10 Gbit/s L1" or "14 Mpps"; or the lowest and the highest, like
-    /// "10 kpps..1 Mpps".
-    #[arg(long, value_name = "LOAD")]
+    /// "10 kpps..1 Mpps" (default: "10 Gbit/s L1").
+    #[arg(long, allow_hyphen_values = true, value_name = "LOAD")]
     rate: Option<Ladder>,
-    /// How the throughput is searched for: mlr (RFC 9971) or binary.
+    /// How the throughput is searched for: mlr (RFC 9971) or binary (default: mlr).
     #[arg(long, value_name = "WAY")]
     search: Option<SearchMethod>,
     /// File of goals for the search, as for "rfc2544 classify" (default: no loss in a trial of --duration).
     #[arg(long, value_name = "FILE.toml")]
     pub(crate) goals: Option<PathBuf>,
-    /// 4 or 6.
+    /// 4 or 6 (default: 4).
     #[arg(long)]
     ip: Option<IpVersion>,
-    /// Directions at the same time: one or both.
+    /// Directions at the same time: one or both (default: one).
     #[arg(long, value_parser = directions, value_name = "HOW MANY")]
     directions: Option<Direction>,
-    /// Duration of each latency trial.
-    #[arg(long, value_name = "TIME")]
+    /// Duration of each latency trial (default: 120 s).
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
     latency_duration: Option<Nanos>,
-    /// Number of latency trials.
+    /// Number of latency trials (default: 20).
     #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u32..=1_000), value_name = "COUNT")]
     latency_repeats: Option<u32>,
-    /// Number of bursts that are searched for.
+    /// Number of bursts that are searched for (default: 50).
     #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u32..=1_000), value_name = "COUNT")]
     burst_repeats: Option<u32>,
-    /// Number of flows that the packets rotate through, up to 1000000.
+    /// Number of flows that the packets rotate through, up to 1000000 (default: 1).
     #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u32..=1_000_000))]
     flows: Option<u32>,
     /// Random ports of the flows (RFC 4814).

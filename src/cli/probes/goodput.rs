@@ -45,7 +45,8 @@ pub(crate) struct GoodputOptions {
     /// How TCP data is received: read, or truncate (the kernel discards it).
     #[arg(long, value_name = "WAY")]
     receive: Option<ReceiveWay>,
-    /// Offered UDP payload in each direction, like "1 Gbit/s" (default: as fast as possible).
+    /// Offered UDP payload in each direction, like "1 Gbit/s" (default: as fast as possible); for a search the lowest
+    /// and the highest, like "10 Mbit/s..1 Gbit/s".
     #[arg(long, allow_hyphen_values = true, value_name = "RATE")]
     rate: Option<BitRateRange>,
     /// Payload of each UDP datagram in bytes (default: fill the MTU).

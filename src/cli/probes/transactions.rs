@@ -53,8 +53,8 @@ pub(crate) struct TransactionsOptions {
     /// Connections open at the same time, in turn, like 1,100; 10000 at most.
     #[arg(long, value_delimiter = ',', value_name = "NUMBERS", allow_negative_numbers = true, value_parser = whole::<u16>("100"))]
     connections: Vec<u16>,
-    /// Open loop: transactions a second by a schedule, like "10 ktps", over all connections together. Response times then
-    /// count from the scheduled time.
+    /// Open loop: transactions a second by a schedule, like "10 ktps", over all connections together; for a search the
+    /// lowest and the highest, like "100 tps..10 ktps". Response times then count from the scheduled time.
     #[arg(long, allow_hyphen_values = true, value_name = "RATE")]
     rate: Option<TransactionRateRange>,
     /// When a transaction without its whole response has failed.

@@ -829,14 +829,23 @@ fn checks_of_forwarding_stand_in_a_table_with_their_first_fault() {
         (
             Lang::En,
             [
-                "TTL 64 → 64, expected 63",
+                "TTL or hop limit 64 → 64, expected 63",
                 "only on interfaces of that VLAN",
                 "IPv6, 20 frames",
                 "not applicable",
                 "FAIL",
             ],
         ),
-        (Lang::Ja, ["TTL 64 → 64(正しくは 63)", "その VLAN のインターフェースだけ", "20フレーム", "対象外", "不合格"]),
+        (
+            Lang::Ja,
+            [
+                "TTL(ホップリミット) 64 → 64(正しくは 63)",
+                "その VLAN のインターフェースだけ",
+                "20フレーム",
+                "対象外",
+                "不合格",
+            ],
+        ),
     ] {
         let shown = [page(&run, &outcomes, lang), summary(&run, &outcomes, lang)];
         assert!(words.iter().all(|word| shown[0].contains(word)), "{}", shown[0]);

@@ -115,6 +115,7 @@ bypass-beyond = ほかに{ $sockets }: バイパス { $past }、破棄 { $droppe
 bypass-records-agree = XDP がこのプログラムへ振り向けた { $redirected }: すべて記録にある
 bypass-records-missing = XDP がこのプログラムへ振り向けた { $redirected }: うち { $packets } は記録にない(ソケットまたはプログラムの終了時に未受信だったか、記録が書き換えられた)
 bypass-records-too-many = XDP がこのプログラムへ振り向けた { $redirected }: 記録はこれより { $packets } 多く、書き換えられている
+bypass-records-unknown = XDP がこのプログラムへ振り向けた数は読み取れず、記録と照合できない
 bypass-handed-back = { $line }。カーネルのキューに戻した分: { $count }(fork、exec、stdio)
 bypass-self-reported = 自己申告: 上のソケットの行はプログラム自身の記録です。XDP、キュー、インターフェース、カーネルの数は、プログラムが書いたものではありません
 bypass-queue-zero-copy = { $interface } のキュー { $number }: ゼロコピーモード
