@@ -278,7 +278,7 @@ fn a_bed_of_ports_stands_is_used_and_taken_down() {
     let (before, whole) = (machine.settled(), Snapshot::take());
     let up = machine.run(&["bed", "up", "cards", "--bed", BED]);
     assert_eq!(up.status, 0, "{}", up.err);
-    assert!(up.out.contains("two ports of this machine"), "{}", up.out);
+    assert!(up.out.contains("ports: port1 and port2 of one machine"), "{}", up.out);
     let again = machine.run(&["latency", "--bed", BED]);
     let verify = machine.run(&["verify", text(&desk.plan(SMALL)), "--bed", "cards", "--json"]);
     let down = machine.run(&["bed", "down", "cards"]);

@@ -154,7 +154,8 @@ fn netcat_and_socat_carry_lines() {
 fn a_child_of_socat_has_the_first_line() {
     with_lab(|lab| {
         let address = lab.address("a");
-        let words = [WIREPROOF, "bypass", "--stats", "--json", "--quiet", "--", "socat"];
+        // Its children end after a second of silence.
+        let words = [WIREPROOF, "bypass", "--stats", "--json", "--quiet", "--", "socat", "-T", "1"];
         let server = [&words[..], &["UDP4-LISTEN:7104,reuseaddr,fork", "EXEC:cat"]].concat();
         let server = Running::start(lab, "a", &server, "").hears(lab, "a", 7104);
         let client = format!("(echo one; sleep 0.3; echo two; sleep 0.3) | socat -t 1 - UDP4:{address}:7104");

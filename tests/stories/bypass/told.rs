@@ -88,10 +88,7 @@ fn a_program_that_wipes_its_records_does_not_wipe_the_count_of_xdp() {
             ended.err
         };
         let said = wiped(&["--stats"]);
-        assert!(
-            said.contains(" of them are in no record, as they waited when a socket or the program ended"),
-            "{said}"
-        );
+        assert!(said.contains(" of them are in no record: they waited when a socket or the program ended"), "{said}");
         let account: serde_json::Value = serde_json::from_str(&wiped(&["--stats", "--json"])).unwrap();
         let program = &account["programs"][0];
         assert_eq!(program["sockets"], serde_json::json!([]), "{account:#}");
