@@ -82,7 +82,8 @@ impl Progress {
     fn draw(&mut self, fraction: f64) {
         let done = self.finished + self.current * fraction;
         // The time first: on a narrow terminal the end is cut off.
-        let text = format!("{} · {}", Notice::TimeLeft { seconds: self.left(done) }.text(self.lang), self.message);
+        let text =
+            format!("{} · {}", Notice::TimeLeft { seconds: self.seconds_left(done) }.text(self.lang), self.message);
         match &mut self.show {
             Show::Nothing => {}
             Show::Bar(bar) => {
@@ -98,8 +99,8 @@ impl Progress {
         }
     }
 
-    fn left(&self, done: f64) -> u64 {
-        left(self.total, done, self.began.elapsed().as_secs_f64())
+    fn seconds_left(&self, done: f64) -> u64 {
+        remaining_seconds(self.total, done, self.began.elapsed().as_secs_f64())
     }
 }
 
@@ -163,7 +164,7 @@ fn narrow_buses(bed: &Bed, environment: &Environment, lang: Lang) -> Vec<String>
 
 /// The estimate of what is left, in seconds, corrected by how the estimate has held so far: little at first, when the time that
 /// the bed took would count for all that is to come.
-fn left(total: f64, done: f64, elapsed: f64) -> u64 {
+fn remaining_seconds(total: f64, done: f64, elapsed: f64) -> u64 {
     let trusted = 5.0 + total / 20.0;
     let pace = (elapsed + trusted) / (done + trusted);
     ((total - done).max(0.0) * pace).ceil() as u64
@@ -184,7 +185,7 @@ fn bar(color: Color) -> ProgressBar {
 mod tests {
     use model::Plan;
 
-    use super::{has_transfers_alone, left};
+    use super::{has_transfers_alone, remaining_seconds};
 
     #[test]
     fn a_plan_of_transfers_alone_shows_their_seconds() {
@@ -198,10 +199,10 @@ mod tests {
     #[test]
     fn a_slow_beginning_does_not_count_for_hours_to_come() {
         let three_hours = 3.0 * 3600.0;
-        assert!((10_800..10_900).contains(&left(three_hours, 1.0, 5.0)));
-        assert_eq!(left(100.0, 0.0, 0.0), 100);
-        assert_eq!(left(100.0, 100.0, 130.0), 0);
+        assert!((10_800..10_900).contains(&remaining_seconds(three_hours, 1.0, 5.0)));
+        assert_eq!(remaining_seconds(100.0, 0.0, 0.0), 100);
+        assert_eq!(remaining_seconds(100.0, 100.0, 130.0), 0);
         // Half way, everything took twice as long as estimated.
-        assert!((85..100).contains(&left(100.0, 50.0, 100.0)));
+        assert!((85..100).contains(&remaining_seconds(100.0, 50.0, 100.0)));
     }
 }

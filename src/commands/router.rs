@@ -28,9 +28,9 @@ const READY: &str = "\0";
 /// `wireproof router …`
 pub(super) fn act(action: &RouterAction, common: &Common) -> anyhow::Result<Exit> {
     match action {
-        RouterAction::Up(options) if options.own => own(options, common),
+        RouterAction::Up(options) if options.own => own_router(options, common),
         RouterAction::Up(options) if options.keep => {
-            told(&router::keep(&asked(options))?, common)?;
+            show(&router::keep(&asked(options))?, common)?;
             Ok(Exit::Done)
         }
         RouterAction::Up(options) => up(options, common),
@@ -82,21 +82,21 @@ fn start(options: &RouterOptions, common: &Common) -> anyhow::Result<Child> {
 }
 
 /// Is the process that owns the router, until it is asked to end.
-fn own(options: &RouterOptions, common: &Common) -> anyhow::Result<Exit> {
+fn own_router(options: &RouterOptions, common: &Common) -> anyhow::Result<Exit> {
     let interrupt = Arc::new(AtomicBool::new(false));
     for signal in TERM_SIGNALS.iter().copied().chain([SIGHUP]) {
         flag::register(signal, Arc::clone(&interrupt))?;
     }
     let ready = |router: &Router| {
-        told(router, common)?;
+        show(router, common)?;
         print_as_it_is(READY)?;
         Ok(kernel::fd::leave_terminal()?)
     };
-    router::own::<anyhow::Error>(&asked(options), ready, &interrupt)?;
+    router::run::<anyhow::Error>(&asked(options), ready, &interrupt)?;
     Ok(Exit::Done)
 }
 
-fn told(router: &Router, common: &Common) -> anyhow::Result<()> {
+fn show(router: &Router, common: &Common) -> anyhow::Result<()> {
     let lang = language(common);
     let words = || report::router(router, lang) + &router_is_up(lang);
     answer(&RouterDocument::of(router), words, common)

@@ -23,7 +23,7 @@ use std::{
 use grant::{Attachment, GrantError, Launcher};
 use kernel::{
     privilege, process,
-    supervise::{Heard, Supervisor, pass_on},
+    supervise::{Supervisor, SupervisorEvent, pass_on},
 };
 use model::{
     Privilege,
@@ -244,16 +244,16 @@ fn supervise(supervisor: &Supervisor, program: u32, tell: impl Fn(Notice)) -> Re
     let mut ended = None;
     loop {
         match supervisor.next()? {
-            Heard::Ended { process, status } if process == program => {
+            SupervisorEvent::Ended { process, status } if process == program => {
                 ended = Some(status);
                 let processes = process::descendants().len();
                 if processes > 0 {
                     tell(Notice::Waits { processes });
                 }
             }
-            Heard::Ended { .. } => {}
-            Heard::Alone => return Ok(ended.unwrap_or_default()),
-            Heard::Asked { signal, from_terminal } => {
+            SupervisorEvent::Ended { .. } => {}
+            SupervisorEvent::Alone => return Ok(ended.unwrap_or_default()),
+            SupervisorEvent::Asked { signal, from_terminal } => {
                 let to = if ended.is_none() { vec![program] } else { process::children() };
                 to.into_iter().for_each(|process| pass_on(signal, from_terminal, process));
             }

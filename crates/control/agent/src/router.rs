@@ -61,7 +61,7 @@ struct Made {
 
 /// Runs a router until [`down`] or an interrupt, then undoes it. `ready` is called as soon as it forwards; its error ends the router. Call it
 /// while the process has one thread.
-pub fn own<E: From<RouterError>>(
+pub fn run<E: From<RouterError>>(
     asked: &Asked,
     ready: impl FnOnce(&Router) -> Result<(), E>,
     interrupt: &AtomicBool,

@@ -95,7 +95,7 @@ pub(crate) fn wait(agents: &mut [AgentLink], bed: &Bed, interrupt: &AtomicBool) 
     loop {
         let mut steady = Vec::new();
         for ((agent, end), watched) in agents.iter_mut().zip(&bed.endpoints).zip(&mut watched) {
-            let link = read(agent, end)?.ok_or_else(|| gone(end))?;
+            let link = read(agent, end)?.ok_or_else(|| port_gone(end))?;
             let (at, interface) = (begun.elapsed(), place_of(end));
             match watched.observe(at, link) {
                 LinkState::Steady => steady.push(link),
@@ -119,7 +119,7 @@ pub(crate) fn lost(agents: &mut [AgentLink], ends: &[Endpoint]) -> Option<BedErr
     let mut down = Vec::new();
     for (agent, end) in agents.iter_mut().zip(ends) {
         match read(agent, end) {
-            Ok(None) => return Some(gone(end)),
+            Ok(None) => return Some(port_gone(end)),
             Ok(Some(link)) if !link.up => down.push((link.set_up, place_of(end))),
             Ok(Some(_)) | Err(_) => {}
         }
@@ -147,7 +147,7 @@ fn read(agent: &mut AgentLink, end: &Endpoint) -> Result<Option<LinkReading>, Be
     }
 }
 
-fn gone(end: &Endpoint) -> BedError {
+fn port_gone(end: &Endpoint) -> BedError {
     BedError::PortGone { interface: end.interface.clone(), endpoint: end.name.clone() }
 }
 

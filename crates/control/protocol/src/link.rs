@@ -253,7 +253,7 @@ impl AgentLink {
         };
         let here = matches!(self.place, Place::Here).then_some(status).flatten();
         let signal = here.and_then(|status| status.signal());
-        let memory = memory::told(signal, self.killed_before, memory::ended_for_want());
+        let memory = memory::note(signal, self.killed_before, memory::ended_for_want());
         let stopped = self.stopped().map(told_of_a_stop).unwrap_or_default();
         let told = stopped + memory + &advised(&advice) + &quoted(&stderr);
         // If ssh itself ends by a signal, or loses its connection, the agent's fate is unknown.

@@ -15,7 +15,7 @@ fn of_vmstat(text: &str) -> Option<u64> {
 }
 
 /// Words for a process that ended by this signal, if the kernel has ended some since `before`.
-pub(crate) fn told(signal: Option<i32>, before: Option<u64>, now: Option<u64>) -> &'static str {
+pub(crate) fn note(signal: Option<i32>, before: Option<u64>, now: Option<u64>) -> &'static str {
     let is_one = signal == Some(KILL) && before.zip(now).is_some_and(|(before, now)| now > before);
     if is_one {
         "; memory ran out on this machine or in the control group of wireproof, and the kernel ended processes meanwhile (see dmesg)"
@@ -34,11 +34,11 @@ mod tests {
         let text = "oom_kill 41\npgmigrate_success 0\n";
         assert_eq!(of_vmstat(text), Some(41));
         assert_eq!(of_vmstat("nr_free_pages 1\n"), None);
-        assert!(told(Some(9), Some(41), Some(42)).contains("memory ran out"));
+        assert!(note(Some(9), Some(41), Some(42)).contains("memory ran out"));
         for (signal, before, now) in
             [(Some(9), Some(41), Some(41)), (Some(9), None, Some(42)), (Some(11), Some(41), Some(42))]
         {
-            assert_eq!(told(signal, before, now), "");
+            assert_eq!(note(signal, before, now), "");
         }
     }
 }

@@ -41,7 +41,7 @@ const NAME_LENGTH: usize = 32;
 const ROOM: usize = 1 << 16;
 
 /// `None` if the driver does not support the request.
-fn said<T>(answer: Result<T>) -> Result<Option<T>> {
+fn if_supported<T>(answer: Result<T>) -> Result<Option<T>> {
     match answer {
         Err(error) if error.errno() == Some(libc::EOPNOTSUPP) => Ok(None),
         answer => answer.map(Some),

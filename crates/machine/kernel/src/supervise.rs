@@ -30,7 +30,7 @@ pub struct Supervisor {
 
 /// An event of a supervisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Heard {
+pub enum SupervisorEvent {
     /// A signal that requests something, mostly an end.
     Asked {
         /// Its number.
@@ -89,16 +89,16 @@ impl Supervisor {
     }
 
     /// Waits for the next event.
-    pub fn next(&self) -> Result<Heard> {
+    pub fn next(&self) -> Result<SupervisorEvent> {
         loop {
             // Before it sleeps: one signal may stand for several children.
             match wait(WaitOptions::NOHANG) {
                 Ok(Some((process, status))) => {
                     let code = status.exit_status().or_else(|| status.terminating_signal().map(|signal| 128 + signal));
                     let process = process.as_raw_nonzero().get().cast_unsigned();
-                    return Ok(Heard::Ended { process, status: code.unwrap_or_default() as u8 });
+                    return Ok(SupervisorEvent::Ended { process, status: code.unwrap_or_default() as u8 });
                 }
-                Err(Errno::CHILD) => return Ok(Heard::Alone),
+                Err(Errno::CHILD) => return Ok(SupervisorEvent::Alone),
                 Ok(None) | Err(Errno::INTR) => {}
                 Err(error) => return Err(error).on("wait", "any child"),
             }
@@ -108,7 +108,7 @@ impl Supervisor {
         }
     }
 
-    fn read(&self) -> Result<Option<Heard>> {
+    fn read(&self) -> Result<Option<SupervisorEvent>> {
         let mut info = MaybeUninit::<libc::signalfd_siginfo>::zeroed();
         let size = size_of::<libc::signalfd_siginfo>();
         // SAFETY: the kernel writes no more than the size.
@@ -120,7 +120,7 @@ impl Supervisor {
                 let info = unsafe { info.assume_init() };
                 let signal = info.ssi_signo as i32;
                 let from_terminal = info.ssi_code == libc::SI_KERNEL;
-                Ok((signal != libc::SIGCHLD).then_some(Heard::Asked { signal, from_terminal }))
+                Ok((signal != libc::SIGCHLD).then_some(SupervisorEvent::Asked { signal, from_terminal }))
             }
             _ => Err(io::Error::last_os_error()).on("read", "a signalfd"),
         }

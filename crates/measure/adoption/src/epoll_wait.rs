@@ -47,12 +47,12 @@ pub unsafe fn wait(
         {
             return ready;
         }
-        let told = kernel(left());
+        let from_kernel = kernel(left());
         // Another thread may have added a bypassed socket meanwhile, or a related process shares the set.
-        let kept = match told {
+        let kept = match from_kernel {
             // SAFETY: events that the kernel has just written.
-            1.. => stripped(set, unsafe { std::slice::from_raw_parts_mut(events, told as usize) }) as c_int,
-            _ => return told,
+            1.. => stripped(set, unsafe { std::slice::from_raw_parts_mut(events, from_kernel as usize) }) as c_int,
+            _ => return from_kernel,
         };
         if kept > 0 || timeout.is_some_and(|timeout| begun.elapsed() >= timeout) {
             return kept;
@@ -63,11 +63,11 @@ pub unsafe fn wait(
     }
 }
 
-fn stripped(set: c_int, told: &mut [epoll_event]) -> usize {
-    let with_sets = |bypass: &Bypass| epoll_sets::sets().map(|mut sets| sets.strip(set, told, &bypass.stack));
+fn stripped(set: c_int, from_kernel: &mut [epoll_event]) -> usize {
+    let with_sets = |bypass: &Bypass| epoll_sets::sets().map(|mut sets| sets.strip(set, from_kernel, &bypass.stack));
     match with_bypass(with_sets).flatten() {
         Some(kept) => kept,
-        None => without_riders(told),
+        None => without_riders(from_kernel),
     }
 }
 
@@ -139,7 +139,7 @@ fn collect(set: c_int, events: &mut [epoll_event], time: *const timespec, mask: 
     let (before, is_ready) = ours.unwrap_or((0, false));
     let (time, mask) = if is_ready { (&raw const NOW, ptr::null()) } else { (time, mask) };
     let room = &mut events[before..];
-    let told = match room.len() {
+    let from_kernel = match room.len() {
         0 => 0,
         count => {
             let place = [set as usize, room.as_mut_ptr() as usize, count, time as usize, mask as usize, SIGNALS];
@@ -147,43 +147,43 @@ fn collect(set: c_int, events: &mut [epoll_event], time: *const timespec, mask: 
             unsafe { raw_waiting(libc::SYS_epoll_pwait2, place) }
         }
     };
-    if told < 0 && !is_ready {
-        return answer(told) as c_int;
+    if from_kernel < 0 && !is_ready {
+        return answer(from_kernel) as c_int;
     }
-    let told = told.max(0) as usize;
-    let found = found(set, events, before, told);
-    if found > 0 || told == 0 || told < events.len() - before {
+    let from_kernel = from_kernel.max(0) as usize;
+    let found = merge_events(set, events, before, from_kernel);
+    if found > 0 || from_kernel == 0 || from_kernel < events.len() - before {
         return found;
     }
     // The rider has taken the only place. It comes last now.
     let place = [set as usize, events.as_mut_ptr() as usize, events.len(), &raw const NOW as usize, 0, SIGNALS];
     // SAFETY: the program's room for events, and a time of zero.
-    let told = unsafe { raw(libc::SYS_epoll_pwait2, place) };
-    self::found(set, events, 0, told.max(0) as usize)
+    let from_kernel = unsafe { raw(libc::SYS_epoll_pwait2, place) };
+    merge_events(set, events, 0, from_kernel.max(0) as usize)
 }
 
 /// Number of the program's events: `before` bypassed ones, the kernel's behind them, and further bypassed ones with
 /// room.
-fn found(set: c_int, events: &mut [epoll_event], before: usize, told: usize) -> c_int {
+fn merge_events(set: c_int, events: &mut [epoll_event], before: usize, from_kernel: usize) -> c_int {
     let add = |sets: &mut Sets, bypass: &Bypass| {
-        let stripped = sets.strip(set, &mut events[before..before + told], &bypass.stack);
+        let stripped = sets.strip(set, &mut events[before..before + from_kernel], &bypass.stack);
         let kept = before + merged(events, before, stripped);
         sets.add(set, events, kept, before > 0, &bypass.stack) as c_int
     };
     match with_sets(add) {
         Some(ready) => ready,
-        None => (before + without_riders(&mut events[before..before + told])) as c_int,
+        None => (before + without_riders(&mut events[before..before + from_kernel])) as c_int,
     }
 }
 
-/// Merges the kernel's events for sockets that have a bypassed event. The kernel's `told` events lie behind the
+/// Merges the kernel's events for sockets that have a bypassed event. The kernel's `from_kernel` events lie behind the
 /// `before` bypassed ones.
 ///
 /// Returns the number of the kernel's events left.
-fn merged(events: &mut [epoll_event], before: usize, told: usize) -> usize {
+fn merged(events: &mut [epoll_event], before: usize, from_kernel: usize) -> usize {
     let (ours, kernels) = events.split_at_mut(before);
     let mut kept = 0;
-    for at in 0..told {
+    for at in 0..from_kernel {
         let event = kernels[at];
         match ours.iter_mut().find(|ours| { ours.u64 } == event.u64) {
             Some(ours) => ours.events |= event.events,

@@ -40,12 +40,12 @@ struct Guest {
 }
 
 /// State of a greeting.
-enum Heard {
+enum GreetingState {
     /// More has to come.
     Part,
     /// The purpose of a connection of this trial.
     Purpose(u32),
-    /// It is not of this trial.
+    /// Another connection than one of this trial.
     Other,
 }
 
@@ -83,13 +83,13 @@ impl Guests {
         }
         let mut at = 0;
         while let Some(guest) = self.waiting.get_mut(at) {
-            let heard = guest.hear(self.token);
-            if let Heard::Part = heard {
+            let state = guest.read(self.token);
+            if let GreetingState::Part = state {
                 at += 1;
                 continue;
             }
             let guest = self.waiting.remove(at);
-            if let (Some(guest), Heard::Purpose(purpose)) = (guest, heard) {
+            if let (Some(guest), GreetingState::Purpose(purpose)) = (guest, state) {
                 return Ok(Some((guest.stream, purpose)));
             }
         }
@@ -100,17 +100,17 @@ impl Guests {
 
 impl Guest {
     /// Receives what there is. Nothing is judged before all of it is there, so that no byte of the token can be guessed alone.
-    fn hear(&mut self, token: u32) -> Heard {
+    fn read(&mut self, token: u32) -> GreetingState {
         match self.stream.read(&mut self.greeting[self.have..]) {
-            Ok(0) => return Heard::Other,
+            Ok(0) => return GreetingState::Other,
             Ok(length) => self.have += length,
-            Err(error) if is_nothing_yet(&error) => return Heard::Part,
-            Err(_) => return Heard::Other,
+            Err(error) if is_nothing_yet(&error) => return GreetingState::Part,
+            Err(_) => return GreetingState::Other,
         }
         if self.have < LENGTH {
-            return Heard::Part;
+            return GreetingState::Part;
         }
-        decode(self.greeting, token).map_or(Heard::Other, Heard::Purpose)
+        decode(self.greeting, token).map_or(GreetingState::Other, GreetingState::Purpose)
     }
 }
 

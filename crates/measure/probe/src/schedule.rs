@@ -44,7 +44,7 @@ impl Departures {
     }
 
     /// A message left, no earlier than intended.
-    pub(crate) fn left(&mut self, intended: Nanos, departed: Nanos) {
+    pub(crate) fn record(&mut self, intended: Nanos, departed: Nanos) {
         self.behind.record(departed.0 - intended.0);
         match self.first {
             None => self.first = Some(departed),
@@ -102,7 +102,7 @@ mod tests {
         let mut departures = Departures::new(PacketRate(1_000_000));
         // The third is held up by 5 µs, and the fourth leaves with it.
         for (intended, departed) in [(0, 0), (1000, 1000), (2000, 7000), (3000, 7000), (8000, 8000)] {
-            departures.left(Nanos(intended), Nanos(departed));
+            departures.record(Nanos(intended), Nanos(departed));
         }
         let pacing = departures.pacing();
         assert_eq!((pacing.intended_gap_ns, pacing.gap_ns.n, pacing.behind_ns.n), (1000.0, 4, 5));

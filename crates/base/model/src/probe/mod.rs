@@ -15,9 +15,10 @@
 //! | `report::probes::NAME` | method, tables, figures | `report::probes` |
 //! | `src/cli/probes/NAME.rs` | options of its command | `src/cli/probes.rs` |
 //!
-//! These are eight files that exist. Its plan is `plans/NAME.toml`, its texts a file of `report/texts/en` and one of `ja`. A quantity, a
-//! metric or a limiting place that it needs first is a vocabulary of all probes: `model::units`, `model::figure`, `model::limited`.
-//! Limits, comparison, references and the conduct of a run go by profile, selectors, conditions and figures.
+//! These are eight files that exist. Its plan is `plans/NAME.toml`, its texts a file of `report/texts/en` and one of `ja`; examples of
+//! its command stand in `src/cli/manual.rs`. A quantity, a metric or a limiting place that it needs first is a vocabulary of all
+//! probes: `model::units`, `model::figure`, `model::limited`. Limits, comparison, references and the conduct of a run go by profile,
+//! selectors, conditions and figures.
 
 mod conditions;
 mod forwarding;

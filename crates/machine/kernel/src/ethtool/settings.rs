@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::nic::DriverSettings;
 
-use super::{ask, names, said, set_stamping, stamping, strings};
+use super::{ask, if_supported, names, set_stamping, stamping, strings};
 use crate::error::{On, Result, invalid};
 
 const GET_OFFLOADS: u32 = 0x3a;
@@ -58,7 +58,7 @@ pub fn settings(interface: &str) -> Result<DriverSettings> {
     let stamping = stamping(interface)?.map(|stamping| stamping.set);
     let mut settings = DriverSettings { offloads: blocks(interface)?, numbers: BTreeMap::new(), stamping };
     for numbers in NUMBERS {
-        if let Some(values) = said(get(interface, &numbers))? {
+        if let Some(values) = if_supported(get(interface, &numbers))? {
             settings.numbers.insert(numbers.name.to_owned(), values);
         }
     }
@@ -88,7 +88,7 @@ pub fn set_settings(interface: &str, wanted: &DriverSettings) -> Vec<(&'static s
 /// Interrupt coalescing of an interface of the caller's namespace: the numbers of `struct ethtool_coalesce`; `None` if
 /// unknown.
 pub fn coalescing(interface: &str) -> Result<Option<Vec<u32>>> {
-    said(get(interface, &NUMBERS[COALESCING]))
+    if_supported(get(interface, &NUMBERS[COALESCING]))
 }
 
 /// Sets these numbers if they differ.

@@ -2,7 +2,7 @@
 
 use model::nic::{StampSetting, Stamping};
 
-use super::{ask, request, said};
+use super::{ask, if_supported, request};
 use crate::error::Result;
 
 const GET_STAMP_INFO: u32 = 0x41;
@@ -33,7 +33,9 @@ pub fn stamps_in_hardware(interface: &str) -> Result<bool> {
 /// Timestamping support and configuration of an interface of the caller's namespace; `None` if the driver does not
 /// tell.
 pub fn stamping(interface: &str) -> Result<Option<Stamping>> {
-    let (Some(set), Some(info)) = (said(set(interface))?, said(info(interface))?) else { return Ok(None) };
+    let (Some(set), Some(info)) = (if_supported(set(interface))?, if_supported(info(interface))?) else {
+        return Ok(None);
+    };
     let has = |bits: u32, number: u32| bits & (1 << number) != 0;
     let all = has(info.departures, StampSetting::ALL.departures) && has(info.arrivals, StampSetting::ALL.arrivals);
     Ok(Some(Stamping { can_stamp_all: stamps_both_ways(&info) && all, set }))

@@ -55,7 +55,7 @@ unsafe extern "C-unwind" fn syscall() -> c_long {
         "jae 3f",
         "ret",
         "2:",
-        "jmp {seen}",
+        "jmp {close_or_replace}",
         "3:",
         "mov rdi, rax",
         "jmp {failed}",
@@ -72,7 +72,7 @@ unsafe extern "C-unwind" fn syscall() -> c_long {
         recvmsg = const libc::SYS_recvmsg,
         recvmmsg = const libc::SYS_recvmmsg,
         sendmmsg = const libc::SYS_sendmmsg,
-        seen = sym seen,
+        close_or_replace = sym close_or_replace,
         failed = sym failed,
         datagrams = sym datagrams,
     )
@@ -114,7 +114,7 @@ unsafe extern "C-unwind" fn syscall() -> c_long {
         "b.cs 3f",
         "ret",
         "2:",
-        "b {seen}",
+        "b {close_or_replace}",
         "3:",
         "b {failed}",
         "4:",
@@ -129,14 +129,14 @@ unsafe extern "C-unwind" fn syscall() -> c_long {
         recvmsg = const libc::SYS_recvmsg,
         recvmmsg = const libc::SYS_recvmmsg,
         sendmmsg = const libc::SYS_sendmmsg,
-        seen = sym seen,
+        close_or_replace = sym close_or_replace,
         failed = sym failed,
         datagrams = sym datagrams,
     )
 }
 
 /// A call that closes a descriptor or replaces it.
-unsafe extern "C-unwind" fn seen(number: c_long, a: usize, b: usize, c: usize) -> c_long {
+unsafe extern "C-unwind" fn close_or_replace(number: c_long, a: usize, b: usize, c: usize) -> c_long {
     // SAFETY: none of them takes a pointer.
     let result = unsafe {
         match number {

@@ -51,10 +51,10 @@ impl Account {
     }
 }
 
-/// While it lives, the control knows whom to ask.
-pub(super) struct Kept<'a>(&'a Control);
+/// Registration of a clerk with the control, until it is dropped.
+pub(super) struct ClerkGuard<'a>(&'a Control);
 
-impl<'a> Kept<'a> {
+impl<'a> ClerkGuard<'a> {
     pub(super) fn by(control: &'a Control, account: &Account, receiving: Option<&Receiving>) -> Self {
         let clerk = Clerk { sending: Arc::clone(&account.sending), counts: receiving.map(Receiving::counts) };
         control.set_clerk(Some(Arc::new(Mutex::new(clerk))));
@@ -62,7 +62,7 @@ impl<'a> Kept<'a> {
     }
 }
 
-impl Drop for Kept<'_> {
+impl Drop for ClerkGuard<'_> {
     fn drop(&mut self) {
         self.0.set_clerk(None);
     }

@@ -6,7 +6,7 @@ use model::{PacketsSent, PacketsSide, PacketsSpec, Seat, SideFigures};
 
 use super::{
     LATEST, QUIET,
-    account::{Account, Kept},
+    account::{Account, ClerkGuard},
     meeting::{Meeting, Word},
     receiving::Receiving,
     sending::Sending,
@@ -34,7 +34,7 @@ impl Far {
 
     fn serve(mut self, control: &Control, window: &dyn Window) -> Result<PacketsSide, ProbeError> {
         let account = Account::of(&self.spec);
-        let _kept = Kept::by(control, &account, self.receiving.as_ref());
+        let _guard = ClerkGuard::by(control, &account, self.receiving.as_ref());
         let Some((near, port)) = self.greeted(control)? else { return Err(ProbeError::Cancelled) };
         let ready = self.sending.take().map(|sending| sending.open(near.ip(), port)).transpose()?;
         window.opened();

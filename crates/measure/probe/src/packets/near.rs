@@ -11,7 +11,7 @@ use model::{PacketsSide, PacketsSpec, Seat, SideFigures};
 
 use super::{
     QUIET,
-    account::{Account, Kept},
+    account::{Account, ClerkGuard},
     meeting::{Meeting, Word},
     receiving::Receiving,
     sending::{Ready, Sending},
@@ -46,7 +46,7 @@ impl Near {
 
     fn measure(mut self, control: &Control, window: &dyn Window) -> Result<PacketsSide, ProbeError> {
         let account = Account::of(&self.spec);
-        let _kept = Kept::by(control, &account, self.receiving.as_ref());
+        let _guard = ClerkGuard::by(control, &account, self.receiving.as_ref());
         let hello = Word::Hello { port: self.receiving.as_ref().map_or(0, Receiving::port) };
         let port = self.meeting.ask(hello, self.peer, control, |word| match word {
             Word::Welcome { port } => Some(port),

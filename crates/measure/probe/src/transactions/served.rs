@@ -92,7 +92,7 @@ impl Service {
 
     /// The unsent rest of a reply of which so many bytes were sent: of its head, and of its body.
     #[inline]
-    pub(super) fn left(&self, reply: usize, sent: u64) -> [&[u8]; 2] {
+    pub(super) fn unsent(&self, reply: usize, sent: u64) -> [&[u8]; 2] {
         let reply = &self.replies[reply];
         let head = &reply.head[reply.head.len().min(sent as usize)..];
         let of_body = sent.saturating_sub(reply.head.len() as u64);
@@ -171,7 +171,7 @@ mod tests {
                 let (taken, reply) = reader.take(service, rest);
                 rest = &rest[taken..];
                 if let Some(reply) = reply {
-                    let [head, body] = service.left(reply, 0);
+                    let [head, body] = service.unsent(reply, 0);
                     answers.push(format!("{} {}", String::from_utf8_lossy(&head[9..12]), body.len()));
                     if service.reply(reply).closes {
                         return answers;
@@ -212,7 +212,7 @@ mod tests {
         assert_eq!(reader.take(&service, b"ab"), (2, None));
         assert_eq!(reader.take(&service, b"cde"), (1, Some(0)));
         assert_eq!(reader.take(&service, b"de"), (2, None));
-        assert_eq!(service.left(0, 2).map(<[u8]>::len), [0, 3]);
+        assert_eq!(service.unsent(0, 2).map(<[u8]>::len), [0, 3]);
         assert!(service.reply(0).closes);
     }
 

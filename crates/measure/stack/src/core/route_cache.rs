@@ -32,7 +32,7 @@ pub(crate) struct Exit {
 
 /// The route to a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Found {
+pub(crate) struct ResolvedRoute {
     pub(crate) way: Way,
     /// Default source address.
     pub(crate) source: IpAddr,
@@ -50,7 +50,7 @@ struct Place {
     ends: Ends,
     generation: u64,
     until: u64,
-    found: Option<Found>,
+    found: Option<ResolvedRoute>,
 }
 
 pub(crate) struct RouteCache {
@@ -67,7 +67,7 @@ impl RouteCache {
 
     /// The cached route; `Some(None)` if the datagram is for the kernel, `None` if the kernel has to be asked.
     #[inline]
-    pub(crate) fn find(&self, ends: Ends, now: u64, generation: u64) -> Option<Option<Found>> {
+    pub(crate) fn find(&self, ends: Ends, now: u64, generation: u64) -> Option<Option<ResolvedRoute>> {
         let is_it = |place: &&Place| place.ends == ends && place.generation == generation && now < place.until;
         self.sets[number(ends.0)].iter().flatten().find(is_it).map(|place| place.found)
     }
@@ -92,8 +92,8 @@ impl RouteCache {
         generation: u64,
         exits: &[Exit],
         kernel: &mut dyn Kernel,
-    ) -> Option<Found> {
-        let asked = self.asked(ends, now, generation, exits, kernel);
+    ) -> Option<ResolvedRoute> {
+        let asked = self.query_kernel(ends, now, generation, exits, kernel);
         let found = asked.map(|(found, _)| found);
         let until = now + self.ticks.of_us(if found.is_some() { HOLDS_US } else { NONE_HOLDS_US });
         *self.place_for(ends) = Some(Place { ends, generation, until, found });
@@ -110,14 +110,14 @@ impl RouteCache {
     }
 
     /// The kernel's answer, and whether the neighbour is already reliable.
-    fn asked(
+    fn query_kernel(
         &mut self,
         (to, from): Ends,
         now: u64,
         generation: u64,
         exits: &[Exit],
         kernel: &mut dyn Kernel,
-    ) -> Option<(Found, bool)> {
+    ) -> Option<(ResolvedRoute, bool)> {
         // The kernel sends datagrams to the unspecified address to itself, whatever the route.
         if needs_scope(to) || to.is_multicast() || to.is_unspecified() {
             return None;
@@ -131,7 +131,7 @@ impl RouteCache {
         let mtu = route.mtu.map_or(mtu, |of_route| of_route.min(mtu));
         let way = Way { source_mac: mac, next_hop_mac: hop_mac, mtu: mtu.min(u16::MAX.into()) as u16 };
         let (source, is_mtu_locked) = (from.or(route.source)?, route.is_mtu_locked);
-        Some((Found { way, source, exit, is_mtu_locked }, is_sure))
+        Some((ResolvedRoute { way, source, exit, is_mtu_locked }, is_sure))
     }
 }
 

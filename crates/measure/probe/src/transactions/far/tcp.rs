@@ -125,8 +125,8 @@ impl Session {
     fn send(&mut self, service: &Service) -> Course {
         let Some((reply, mut sent)) = self.reply else { return Course::Hears };
         loop {
-            let left = service.left(reply, sent);
-            let written = match left {
+            let unsent = service.unsent(reply, sent);
+            let written = match unsent {
                 [[], []] => break,
                 [[], body] => self.socket.write(body),
                 [head, []] => self.socket.write(head),
