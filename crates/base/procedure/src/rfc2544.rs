@@ -97,7 +97,7 @@ pub fn tested<'t>(
 
 /// Trials of a run, which are looked for by their identity: one that failed at first may have been made after all the others.
 struct MadeTrials<'t> {
-    /// Those that were not asked for yet, each with its configuration and attempt.
+    /// Trials that were not asked for yet, each with its configuration and attempt.
     left: VecDeque<(ProbeSpec, u32, &'t Trial)>,
     /// Number of times that each configuration was asked for.
     asked: Vec<(ProbeSpec, u32)>,

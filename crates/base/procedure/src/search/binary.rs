@@ -101,7 +101,7 @@ mod tests {
 
     use super::*;
 
-    /// What is found with this sender: the bounds' fault, the lower bound and the number of trials.
+    /// Result with this sender: the bounds' fault, the lower bound and the number of trials.
     fn found(answer: impl Fn(u64) -> Outcome) -> (Option<Irregular>, Option<f64>, u32) {
         let mut search = BinarySearch::new(Goal::throughput(Nanos::from_secs(1)), 10_000, 1_000_000).unwrap();
         let mut count = 0;

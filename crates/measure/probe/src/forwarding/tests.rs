@@ -595,7 +595,7 @@ fn a_frame_that_comes_back_is_found() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(32))]
 
-    /// Whatever a device or somebody else does to frames, both sides read them, and their outcomes are possible.
+    /// Frames that a device or somebody else changed: both sides read them, and their outcomes are possible.
     #[test]
     fn changed_and_cut_frames_break_nothing(
         kind in 0_usize..4,
