@@ -110,9 +110,11 @@ impl Bed {
                 .map(|(namespace, interface)| LinkEnd { namespace: namespace.clone(), interface: interface.into() });
             link::create_veth(&ends[0], &ends[1], Mtu(1500)).unwrap();
             for end in &ends {
+                link::set_up(&end.namespace, &end.interface).unwrap();
+            }
+            for end in &ends {
                 // A veth takes frames of XDP only while its other end receives by NAPI.
                 namespace::within(&end.namespace, || ethtool::set_gro(&end.interface, true)).unwrap().unwrap();
-                link::set_up(&end.namespace, &end.interface).unwrap();
             }
         }
         bed.ip("address add 198.18.0.1/24 dev to-a");
