@@ -192,7 +192,7 @@ mod tests {
     }
 
     proptest! {
-        /// What is read of changed bytes is a message that is read as it is said.
+        /// A message that is read of changed bytes is read again as it is said.
         #[test]
         fn a_changed_message_breaks_nothing(changes in prop::collection::vec((8..LENGTH, any::<u8>()), 1..=8)) {
             const TOKEN: u32 = 7;
