@@ -197,6 +197,11 @@ mod tests {
     fn a_process_is_found_by_its_program_and_an_argument() {
         let mut child = Command::new("sleep").args(["60", "0.0625"]).spawn().expect("a program");
         let found = |program, text| of_programs(&["nothing", program], text).contains(&child.id());
+        // `spawn` returns at exec, a moment before the kernel has set the arguments that /proc shows.
+        let until = clock::now().0 + 60_000_000_000;
+        while !found("sleep", "0.062") && clock::now().0 < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
         assert!(found("sleep", "0.062") && !found("sleep", "none of these") && !found("leep", "0.0625"));
         child.kill().and_then(|()| child.wait()).expect("ours");
     }
