@@ -9,6 +9,7 @@ mod output;
 mod paths;
 mod progress;
 mod references;
+mod resets;
 mod zone;
 
 use std::process::ExitCode;

@@ -14,6 +14,7 @@ use run::{Observer, Remaining, estimate};
 use crate::{
     cli::{Color, Common},
     output::say,
+    resets::Resets,
 };
 
 /// Between two lines where there is no terminal.
@@ -31,6 +32,7 @@ pub(crate) struct Progress {
     message: String,
     /// Whether each second of a transfer has a line, which stays.
     shows_seconds: bool,
+    resets: Resets,
 }
 
 enum Show {
@@ -50,7 +52,23 @@ impl Progress {
         };
         let shows_seconds = !common.json && stdout().is_terminal() && has_transfers_alone(plan);
         let (began, message) = (Instant::now(), String::new());
-        Self { lang, show, began, total: 0.0, finished: 0.0, current: 0.0, message, shows_seconds }
+        let resets = Resets::new(lang, None);
+        Self { lang, show, began, total: 0.0, finished: 0.0, current: 0.0, message, shows_seconds, resets }
+    }
+
+    /// The same with a command that resets the device under test.
+    pub(crate) fn reset_by(self, command: Option<String>) -> Self {
+        Self { resets: Resets::new(self.lang, command), ..self }
+    }
+
+    /// Something that the user has to know even where progress is not shown.
+    fn insist(&self, texts: Vec<String>) {
+        for text in texts {
+            match &self.show {
+                Show::Nothing => say(&text),
+                _ => self.note(&text),
+            }
+        }
     }
 
     /// Something that takes no countable time.
@@ -123,10 +141,14 @@ impl Observer for Progress {
         let notice = Notice::Measuring { what: &step.spec, step: number, steps: number - 1 + remaining.trials };
         self.message = plain(&notice.text(self.lang));
         self.draw(0.0);
+        let said = self.resets.step(&step.spec);
+        self.insist(said);
     }
 
     fn progress(&mut self, fraction: f64) {
         self.draw(fraction);
+        let said = self.resets.progress(fraction);
+        self.insist(said);
     }
 
     fn second(&mut self, second: &GoodputSecond) {
@@ -141,6 +163,8 @@ impl Observer for Progress {
     }
 
     fn undoing(&mut self) {
+        let said = self.resets.end();
+        self.insist(said);
         self.say(&Notice::Undoing);
     }
 }

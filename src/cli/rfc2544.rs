@@ -41,7 +41,7 @@ pub(crate) enum Rfc2544Action {
 /// Tests of a device.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Rfc2544Options {
-    /// Tests, like throughput,loss: throughput, latency, loss, back-to-back (default: all of them).
+    /// Tests, like throughput,loss: throughput, latency, loss, back-to-back, recovery, reset (default: all but reset).
     #[arg(long, value_delimiter = ',', value_name = "TESTS")]
     tests: Vec<Rfc2544Test>,
     /// Highest load each way, best that of the link, like "10 Gbit/s L1" or "14 Mpps"; or the lowest and the highest, like
@@ -69,6 +69,16 @@ pub(crate) struct Rfc2544Options {
     /// Number of bursts that are searched for (default: 50).
     #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u32..=1_000), value_name = "COUNT")]
     burst_repeats: Option<u32>,
+    /// Number of overloads of the recovery test (default: 3).
+    #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u32..=1_000), value_name = "COUNT")]
+    recovery_repeats: Option<u32>,
+    /// Duration of the trial in which the device is reset (default: 120 s).
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
+    reset_duration: Option<Nanos>,
+    /// Shell command that resets the device, run with the rights of the calling user a second after frames began to flow
+    /// (default: you are asked to reset it by hand).
+    #[arg(long, value_name = "COMMAND")]
+    pub(crate) reset_by: Option<String>,
     /// Number of flows that the packets rotate through, up to 1000000 (default: 1).
     #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u32..=1_000_000))]
     flows: Option<u32>,
@@ -106,6 +116,12 @@ impl Rfc2544Options {
         })?;
         each("--burst-repeats", "rfc2544", count(self.burst_repeats), items, |item, count| {
             item.burst_repeats = *count;
+        })?;
+        each("--recovery-repeats", "rfc2544", count(self.recovery_repeats), items, |item, count| {
+            item.recovery_repeats = *count;
+        })?;
+        each("--reset-duration", "rfc2544", self.reset_duration, items, |item, duration| {
+            item.reset_duration = *duration;
         })?;
         each("--flows", "rfc2544", count(self.flows), items, |item, flows| item.flows = *flows)?;
         let random = self.random_ports.then_some(());

@@ -42,6 +42,8 @@ pub(super) struct Desk<'a> {
     files: &'a ReportFiles,
     references: References,
     common: &'a Common,
+    /// The command that resets the device under test.
+    reset_by: Option<String>,
 }
 
 impl<'a> Desk<'a> {
@@ -52,7 +54,12 @@ impl<'a> Desk<'a> {
         let references = references::read_and_say(common)?;
         references.check_chosen(&files.chosen())?;
         check_pdf(files.formats.contains(&Format::Pdf))?;
-        Ok(Self { store, store_path, files, references, common })
+        Ok(Self { store, store_path, files, references, common, reset_by: None })
+    }
+
+    /// The same with a command that resets the device under test.
+    pub(super) fn reset_by(self, reset_by: Option<String>) -> Self {
+        Self { reset_by, ..self }
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -63,7 +70,7 @@ impl<'a> Desk<'a> {
     pub(super) fn conduct(mut self, order: Order, wanted: &Wanted) -> anyhow::Result<Exit> {
         let lang = language(self.common);
         let interrupt = watch_signals(lang)?;
-        let mut progress = Progress::new(order.plan(), self.common, lang);
+        let mut progress = Progress::new(order.plan(), self.common, lang).reset_by(self.reset_by.take());
         progress.say(&Notice::Preparing);
         dut_note(&wanted.bed, lang).iter().for_each(|note| progress.note(note));
         let conducted = match conduct(order, wanted, &mut self.store, &mut progress, &interrupt) {

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use bed::Wanted;
-use model::{Bed, Identity, Plan, RunId};
+use model::{Bed, Identity, Plan, RunId, rfc2544::Rfc2544Test};
 use report::Notice;
 use run::{NewRun, Order};
 
@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{
     cli::{self, Common, Identify, Measure, PacketsOptions, ProbeCommand, Rfc2544Options},
-    exit::Exit,
+    exit::{Exit, Words},
     identity, paths, references,
 };
 
@@ -72,7 +72,11 @@ pub(super) fn rfc2544(tests: &Rfc2544Options, options: &Measure, common: &Common
         }
         cli::apply(options, &cli::RFC2544, plan)
     })?;
-    measure(plan, None, options, common)
+    let is_reset = plan.rfc2544.iter().any(|item| item.tests.contains(&Rfc2544Test::Reset));
+    if tests.reset_by.is_some() && !is_reset {
+        return Err(Words("--reset-by is the command of the reset test: write --tests reset, too".to_owned()).into());
+    }
+    measure_with(plan, None, options, tests.reset_by.clone(), common)
 }
 
 /// Says that tests of RFC 2544 are for isolated beds, and where there is no device to test.
@@ -86,7 +90,18 @@ fn tell_of_tests(plan: &Plan, bed: Option<&Bed>, common: &Common) {
     }
 }
 
-fn measure(mut plan: Plan, identity: Option<Identity>, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
+fn measure(plan: Plan, identity: Option<Identity>, options: &Measure, common: &Common) -> anyhow::Result<Exit> {
+    measure_with(plan, identity, options, None, common)
+}
+
+/// Measures; a command resets the device under test.
+fn measure_with(
+    mut plan: Plan,
+    identity: Option<Identity>,
+    options: &Measure,
+    reset_by: Option<String>,
+    common: &Common,
+) -> anyhow::Result<Exit> {
     let references = references::read(common)?;
     references.check_limits(&plan)?;
     references.check_chosen(&options.files.chosen())?;
@@ -96,7 +111,7 @@ fn measure(mut plan: Plan, identity: Option<Identity>, options: &Measure, common
     if options.dry_run {
         return dry_run(&plan, &references.known, options, common);
     }
-    let desk = Desk::open(paths::store(common.store.as_deref())?, &options.files, common)?;
+    let desk = Desk::open(paths::store(common.store.as_deref())?, &options.files, common)?.reset_by(reset_by);
     let id = run::new_id();
     desk.check_room(&id, &plan, options.bed.senders())?;
     let _hold = desk.store().hold(&id)?;

@@ -300,6 +300,33 @@ fn a_router_is_tested_in_a_few_seconds_and_the_report_names_each_shortcut() {
 }
 
 #[test]
+fn a_reset_and_an_overload_of_a_router_are_timed() {
+    let desk = Desk::new();
+    // The router's link goes down for half a second; the program runs the command in its own namespace.
+    let down = "ns=$(ip netns list | grep -o 'wp[^ ]*-router') && ip -n $ns link set to-b down && sleep 0.5 && ip -n $ns link set to-b up";
+    let words = ["rfc2544", "--bed", "lab:router", "--tests", "recovery,reset", "--recovery-repeats", "1"];
+    let more = ["--reset-duration", "6 s", "--reset-by", down, "--json"];
+    let done = desk.run(&[&words[..], &SHORT, &more].concat());
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(done.err.contains("The reset command runs") && !done.err.contains("failed"), "{}", done.err);
+    let size = &done.json()["rfc2544"][0]["sizes"][0];
+    let reset = &size["reset"];
+    assert_eq!((&reset["is_seen"], &reset["is_back"]), (&true.into(), &true.into()), "{reset:#}");
+    let by = |key: &str| reset[key].as_f64().unwrap_or_else(|| panic!("{reset:#}"));
+    assert!((0.4..4.0).contains(&by("by_time_s")) && (by("by_loss_s") - by("by_time_s")).abs() < 0.3, "{reset:#}");
+    let recovery = &size["recovery"];
+    assert_eq!((&recovery["trials"], &recovery["not_recovered"]), (&1.into(), &0.into()), "{recovery:#}");
+    assert_eq!(recovery["overload_pps"].as_f64(), recovery["after_pps"].as_f64().map(|after| 2.0 * after));
+
+    let quick = ["--rate", "5 kpps", "--duration", "200 ms", "--reset-duration", "1 s", "--frame-sizes", "64"];
+    let by_hand = desk.run(&[&["rfc2544", "--bed", "lab:router", "--tests", "reset", "--json"][..], &quick].concat());
+    assert_eq!(by_hand.status, 0, "{}", by_hand.err);
+    assert!(by_hand.err.contains("Reset the device now"), "{}", by_hand.err);
+    assert_eq!(by_hand.json()["rfc2544"][0]["sizes"][0]["reset"]["is_seen"], false);
+    desk.run(&["rfc2544", "--reset-by", "true"]).fails(2, &["--tests reset"]);
+}
+
+#[test]
 fn a_bed_without_a_device_measures_the_tester_and_says_so() {
     let desk = Desk::new();
     let words =

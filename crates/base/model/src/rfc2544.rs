@@ -1,4 +1,4 @@
-//! Tests of RFC 2544 (IPv4), RFC 5180 (IPv6) and RFC 9004 (back-to-back frames) on a device under test.
+//! Tests of RFC 2544 (IPv4), RFC 5180 (IPv6), RFC 9004 (back-to-back frames) and RFC 6201 (reset) on a device under test.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     choice::choice,
     frame_size::FrameSize,
+    probe::{PacketsSpec, ProbeSpec},
     search::{AssessedGoal, Goal, SearchMethod, least_load},
     units::Nanos,
 };
@@ -21,12 +22,30 @@ choice!(
         Loss = "loss",
         /// The longest burst at the highest load without loss (26.4, RFC 9004).
         BackToBack = "back-to-back",
+        /// Time from the end of an overload to the last lost frame (26.5).
+        Recovery = "recovery",
+        /// Time without forwarding while the device is reset (26.6, RFC 6201).
+        Reset = "reset",
     }
 );
 
 impl Rfc2544Test {
-    /// All of them, in the order in which they are made.
-    pub const ALL: [Self; 4] = [Self::Throughput, Self::Latency, Self::Loss, Self::BackToBack];
+    /// Those that need nobody at the device, in the order in which they are made.
+    pub const ALONE: [Self; 5] = [Self::Throughput, Self::Latency, Self::Loss, Self::BackToBack, Self::Recovery];
+}
+
+/// Name of the stream that goes on after an overload.
+pub const STEADY: &str = "steady";
+
+/// Name of the stream whose end is that of an overload.
+pub const OVERLOAD: &str = "overload";
+
+/// Name of the stream during which the device is reset.
+pub const RESET: &str = "reset";
+
+/// Whether the device is reset during this measurement.
+pub fn is_reset(spec: &ProbeSpec) -> bool {
+    spec.of::<PacketsSpec>().is_some_and(|spec| spec.streams.iter().any(|stream| stream.name == RESET))
 }
 
 /// Frame sizes for Ethernet, with FCS (RFC 2544, section 9.1; RFC 5180, section 5.1).
@@ -53,6 +72,10 @@ pub struct PlannedRfc2544 {
     pub burst_repeats: u32,
     /// Duration of the longest burst.
     pub longest_burst: Nanos,
+    /// Overloads of the recovery test.
+    pub recovery_repeats: u32,
+    /// Duration of the trial in which the device is reset.
+    pub reset_duration: Nanos,
 }
 
 impl PlannedRfc2544 {
@@ -104,6 +127,48 @@ pub struct TestedSize {
     pub loss: Vec<TestedLoss>,
     /// Bursts at the highest load; null where none was sent.
     pub back_to_back: Option<BackToBack>,
+    /// Overloads, and how the device came out of them; null where there was none.
+    pub recovery: Option<Recovery>,
+    /// The reset of the device; null where it was not tested.
+    pub reset: Option<Reset>,
+}
+
+/// Overloads, each followed by half the load (RFC 2544, section 26.5).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Recovery {
+    /// The overload, in frames a second each way.
+    pub overload_pps: f64,
+    /// The load after it.
+    pub after_pps: f64,
+    /// Duration of each of the two, in seconds.
+    pub seconds: f64,
+    /// Trials whose sender reached the loads and whose last lost frame is known.
+    pub trials: usize,
+    /// Trials that lost frames in the overload: the others did not overload the device.
+    pub overloaded: usize,
+    /// Trials that still lost frames at their end.
+    pub not_recovered: usize,
+    /// Time from the drop to the last lost frame, in seconds, averaged over the trials that recovered; null without any.
+    pub mean_s: Option<f64>,
+    /// The longest of them.
+    pub max_s: Option<f64>,
+}
+
+/// Time without forwarding while the device was reset (RFC 6201).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct Reset {
+    /// Number of the trial.
+    pub trial: u32,
+    /// Load during the reset, in frames a second each way.
+    pub load_pps: f64,
+    /// Whether frames were lost at all: otherwise nothing was reset while the trial lasted.
+    pub is_seen: bool,
+    /// Whether frames came again before the trial ended.
+    pub is_back: bool,
+    /// Missing frames divided by the load, in seconds (section 4.1.1, frame loss method); null where the receiver does not know them.
+    pub by_loss_s: Option<f64>,
+    /// Longest time between two frames that came, in seconds (section 4.1.2, timestamp method); null where it was not measured.
+    pub by_time_s: Option<f64>,
 }
 
 /// A trial at the throughput.
@@ -243,6 +308,13 @@ pub enum Deviation {
         /// Its duration.
         duration: Nanos,
     },
+    /// Overloads last less than 60 s.
+    ShortOverloads {
+        /// Their duration.
+        duration: Nanos,
+    },
+    /// The overload of the recovery test is no load that the device was shown to fail at.
+    NoOverload,
     /// Frame sizes of the RFC are missing.
     FewSizes {
         /// Sizes of the RFC that were tested.

@@ -8,9 +8,10 @@ mod tests;
 use std::collections::VecDeque;
 
 use model::{
-    Doubt, Nanos, PacketStream, ProbeSpec, Total, Trial,
-    rfc2544::{PlannedRfc2544, Rfc2544Test},
+    Doubt, Nanos, PacketRate, PacketStream, PacketsSpec, ProbeSpec, Total, Trial,
+    rfc2544::{OVERLOAD, PlannedRfc2544, RESET, Rfc2544Test, STEADY},
     search::{AssessedGoal, Irregular, SearchMethod},
+    stream::{Load, Rate, Stream},
 };
 
 use self::bursts::Bursts;
@@ -24,6 +25,9 @@ const SHARES: [f64; 10] = [1.0, 0.9, 0.8, 0.7, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1];
 
 /// Trials without loss in a row that end the loss test.
 const LOSSLESS: usize = 2;
+
+/// The overload of the recovery test, as a share of the throughput (RFC 2544, section 26.5).
+const OVER: f64 = 1.1;
 
 /// Trials at one frame size that the sender may miss before the search ends: a sender that slows down all the time would be searched for ever.
 const MOST_UNREACHED: u32 = 15;
@@ -66,6 +70,10 @@ pub struct Tested<'t> {
     pub burst_trials: Vec<&'t Trial>,
     /// Whether the first of the longest bursts of the test had no loss.
     pub is_unlimited: bool,
+    /// Trials with an overload whose sender reached the loads.
+    pub recovery: Vec<&'t Trial>,
+    /// The trial in which the device was reset.
+    pub reset: Option<&'t Trial>,
 }
 
 /// Results of these tests, from the trials of a section of a plan in one repeat. Trials that failed may be missing.
@@ -220,6 +228,8 @@ impl Rfc2544 {
                 bursts: Vec::new(),
                 burst_trials: Vec::new(),
                 is_unlimited: false,
+                recovery: Vec::new(),
+                reset: None,
             };
             let is_through = self.test(&mut tested, walk).is_some();
             all.push(tested);
@@ -233,17 +243,30 @@ impl Rfc2544 {
     /// The tests at one frame size; `None` where the walk ended before them.
     fn test<'t>(&self, tested: &mut Tested<'t>, walk: &mut Walk<'_, 't>) -> Option<()> {
         let has = |test| self.planned.has(test);
-        if has(Rfc2544Test::Throughput) || has(Rfc2544Test::Latency) {
-            let throughput = self.throughput(tested, walk)?;
-            if has(Rfc2544Test::Latency) && throughput > 0 {
-                self.latency(throughput, tested, walk)?;
-            }
+        let is_searched = |test| [Rfc2544Test::Loss, Rfc2544Test::BackToBack].iter().all(|other| *other != test);
+        let throughput = match self.planned.tests.iter().any(|test| is_searched(*test)) {
+            true => self.throughput(tested, walk)?,
+            false => 0,
+        };
+        if has(Rfc2544Test::Latency) && throughput > 0 {
+            self.latency(throughput, tested, walk)?;
         }
         if has(Rfc2544Test::Loss) {
             self.loss(tested, walk)?;
         }
         if has(Rfc2544Test::BackToBack) {
             self.back_to_back(tested, walk)?;
+        }
+        if has(Rfc2544Test::Recovery) && throughput > 0 {
+            self.recovery(throughput, tested, walk)?;
+        }
+        let is_first = self.sizes.first() == Some(&tested.configuration);
+        if has(Rfc2544Test::Reset) && throughput > 0 && is_first {
+            let stream = (RESET, throughput, None);
+            let Some(asked) = with_streams(&tested.configuration, &[stream], self.planned.reset_duration) else {
+                return Some(());
+            };
+            tested.reset = walk.assess(asked, 0.0)?.trial;
         }
         Some(())
     }
@@ -359,6 +382,20 @@ impl Rfc2544 {
     }
 }
 
+impl Rfc2544 {
+    /// An overload, then half of it for as long. Two streams of the same load, of which one ends, make the step without a pause.
+    fn recovery<'t>(&self, throughput: u64, tested: &mut Tested<'t>, walk: &mut Walk<'_, 't>) -> Option<()> {
+        let Nanos(duration) = self.planned.duration;
+        let half = ((throughput as f64 * OVER).min(tested.max as f64) / 2.0).round().max(1.0) as u64;
+        let streams = [(STEADY, half, None), (OVERLOAD, half, Some(Nanos(duration)))];
+        for _ in 0..self.planned.recovery_repeats {
+            let Some(asked) = with_streams(&tested.configuration, &streams, Nanos(2 * duration)) else { break };
+            tested.recovery.extend(walk.assess(asked, 0.05)?.trial.filter(|trial| is_reached(trial)));
+        }
+        Some(())
+    }
+}
+
 impl Procedure for Rfc2544 {
     fn next(&self, past: &[Past]) -> Next {
         let next = self.rest(past, 1).pop();
@@ -374,6 +411,22 @@ impl Procedure for Rfc2544 {
 fn at(configuration: &Configuration, load: u64, duration: Nanos) -> Option<Configuration> {
     let spec = configuration.spec.probe().with_load(load, duration)?;
     Some(Configuration { spec, senders: configuration.senders.clone() })
+}
+
+/// A configuration with these streams in the place of its own: their names, loads and times.
+fn with_streams(
+    configuration: &Configuration,
+    streams: &[(&str, u64, Option<Nanos>)],
+    duration: Nanos,
+) -> Option<Configuration> {
+    let spec = configuration.spec.of::<PacketsSpec>()?;
+    let own = spec.streams.first()?;
+    let stream = |(name, pps, time): &(&str, u64, Option<Nanos>)| {
+        let load = Load { rate: Rate::Packets(PacketRate(*pps)), time: *time, ..own.load };
+        Stream { name: (*name).to_owned(), load, ..own.clone() }
+    };
+    let spec = PacketsSpec { streams: streams.iter().map(stream).collect(), duration, ..spec.clone() };
+    Some(Configuration { spec: spec.into(), senders: configuration.senders.clone() })
 }
 
 /// Loss of a device that forwards so much.

@@ -6,7 +6,7 @@ use bed::Session;
 use model::{
     Direction, Engine, Nanos, PacketRate, PacketsSpec, ProbeSpec, SideFigures, Stream, Total,
     plan::Step,
-    stream::{Load, Pacing, Rate},
+    stream::{Load, Rate},
 };
 use protocol::{AgentError, Failure, Fault};
 
@@ -67,7 +67,7 @@ pub fn prove(engine: Engine, session: &mut Session, interrupt: &AtomicBool) -> R
 }
 
 fn step(engine: Engine) -> Step {
-    let load = Load { rate: Rate::Packets(RATE), pacing: Pacing::Constant };
+    let load = Load { rate: Rate::Packets(RATE), ..Load::default() };
     let spec = PacketsSpec {
         streams: vec![Stream { load, ..Stream::default() }],
         direction: Direction::Forward,

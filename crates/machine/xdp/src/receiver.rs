@@ -16,6 +16,8 @@ pub const WINDOW: u64 = 16384;
 const OBJECT: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/receiver.bpf.o"));
 const BUCKETS: usize = 1024;
 const LAYOUTS: usize = 4;
+/// `SPREAD` of receiver.bpf.c: the place of the owner where several CPUs receive.
+const SPREAD: u32 = u32::MAX;
 
 /// Options of a receiver.
 #[derive(Clone, Debug)]
@@ -91,7 +93,8 @@ struct Numbered {
     origin: u32,
     highest: u64,
     smallest: u64,
-    apart: [u64; 9],
+    after_gap: u64,
+    apart: [u64; 8],
 }
 
 /// `struct share` of receiver.bpf.c.
@@ -148,6 +151,8 @@ pub struct Counted {
     pub frames: u64,
     /// One more than the highest number received; 0 without any, and if each flow is a sequence of its own.
     pub expected: u64,
+    /// First number behind the last gap, 0 without a gap; `None` where several CPUs received at once, or flows are counted.
+    pub after_gap: Option<u64>,
     /// Their bytes without FCS.
     pub bytes: u64,
     /// Further frames with a number that was already received.
@@ -312,10 +317,13 @@ fn counted(run: &Numbered, shares: &[Share], gaps: &[Noted]) -> Counted {
     let total = |of: fn(&Share) -> u64| shares.iter().map(of).sum::<u64>();
     let frames = run.frames + run.smallest;
     let in_run = |cpu: usize| if run.origin as usize == cpu + 1 { frames } else { 0 };
+    let is_spread = run.owner == SPREAD && total(|share| share.reordered) > 0;
+    let is_in_order = run.owner != 0 && !is_spread;
     let cpus = shares.iter().enumerate().map(|(cpu, share)| (cpu, share.frames + in_run(cpu)));
     Counted {
         frames: frames + total(|share| share.frames),
         expected: run.next.max(run.highest),
+        after_gap: is_in_order.then_some(run.after_gap),
         bytes: run.bytes + 60 * run.smallest + total(|share| share.bytes),
         duplicated: total(|share| share.duplicated),
         reordered: total(|share| share.reordered),

@@ -40,6 +40,8 @@ pub struct Pace {
     pub gap: u64,
     /// Frames sent back to back; 0: exponential gaps.
     pub burst: u32,
+    /// Limit of frames of this stream.
+    pub most: u64,
 }
 
 /// Options of all streams of a core.
@@ -94,15 +96,16 @@ impl Sender {
         let mut port = DevMap::try_from(loaded.map("port")?).map_err(|error| failed(NAME, &error))?;
         port.set(0, index, None, 0).map_err(|error| failed(NAME, &error))?;
         let sender = Self { loaded, given, frame: vec![0; given.longest as usize] };
-        sender.fill(&tables, options.most)?;
+        let limits = streams.iter().map(|stream| stream.pace.map_or(u64::MAX, |pace| pace.most));
+        sender.fill(&tables, options.most, limits)?;
         Ok(sender)
     }
 
-    fn fill(&self, tables: &Tables, most: u64) -> Result<()> {
+    fn fill(&self, tables: &Tables, most: u64, limits: impl Iterator<Item = u64>) -> Result<()> {
         let mut progress: ProgressSection = zeroed();
         progress.left = most;
-        for stream in &mut progress.streams {
-            stream.most = most;
+        for (stream, limit) in progress.streams.iter_mut().zip(limits) {
+            stream.most = most.min(limit);
         }
         self.loaded.set_values(".bss.streams", &tables.streams)?;
         self.loaded.set_values(".bss.sizes", &tables.sizes)?;

@@ -61,6 +61,18 @@ impl Job {
         self.streams.iter().zip(&self.loads).map(rate).collect()
     }
 
+    /// Time in which this stream is sent.
+    pub fn time(&self, stream: usize) -> Nanos {
+        self.loads[stream].time.map_or(self.duration, |time| time.min(self.duration))
+    }
+
+    /// Limit of this stream's frames on one core; `rate` is that of all cores. The first cores take what cannot be shared.
+    pub(crate) fn frames(&self, stream: usize, core: usize, rate: f64) -> u64 {
+        let Some(time) = self.loads[stream].time else { return u64::MAX };
+        let (all, cores) = ((rate * time.as_secs_f64()).round() as u64, self.cpus.len() as u64);
+        all / cores + u64::from((core as u64) < all % cores)
+    }
+
     /// Bytes of the longest frame of all streams, without FCS.
     pub fn longest(&self) -> usize {
         self.streams.iter().map(Compiled::longest).max().unwrap_or(0)
@@ -151,6 +163,14 @@ impl SentStream {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_stream_with_a_time_of_its_own_has_its_frames_and_no_more() {
+        let job = Job { cpus: vec![0, 1], ..crate::fixture::job(&["1 kpps for 2001 ms", "1 kpps"]) };
+        assert_eq!([0, 1].map(|core| job.frames(0, core, 1000.0)), [1001, 1000]);
+        assert_eq!((job.frames(1, 0, 1000.0), job.time(1)), (u64::MAX, job.duration));
+        assert_eq!(job.time(0), Nanos(2_001_000_000).min(job.duration));
+    }
 
     #[test]
     fn what_two_cores_sent_is_added_up() {

@@ -22,6 +22,8 @@ struct Lane<'a> {
     token: u16,
     /// Number of the next frame.
     next: u64,
+    /// Frames that it has at the most.
+    most: u64,
     /// `None` is flat out.
     schedule: Option<Schedule>,
     /// When the last frame was sent, and when it was due.
@@ -37,7 +39,17 @@ impl<'a> Lanes<'a> {
             let schedule = schedule(stream, job.loads[index], rate, began, (core, cores));
             let pacing = schedule.as_ref().map(|schedule| Pacing::new(schedule.gap_ns()));
             let sent = SentStream { pacing, ..SentStream::default() };
-            Lane { stream, number: job.number(index, core), token: job.token, next: 0, schedule, before: None, sent }
+            let most = rate.map_or(u64::MAX, |rate| job.frames(index, core, rate));
+            Lane {
+                stream,
+                number: job.number(index, core),
+                token: job.token,
+                next: 0,
+                most,
+                schedule,
+                before: None,
+                sent,
+            }
         };
         Ok(Self(job.streams.iter().zip(job.rates()?).enumerate().map(lane).collect()))
     }
@@ -123,6 +135,9 @@ impl Lane<'_> {
         let (Some(schedule), Some(pacing)) = (&mut self.schedule, &mut self.sent.pacing) else { return };
         let due = schedule.due();
         pacing.behind.record(schedule.leave(now));
+        if self.next >= self.most {
+            *schedule = Schedule::never();
+        }
         if let Some((now_before, due_before)) = self.before.replace((now, due)) {
             let (gap, intended) = (now.0 - now_before.0, due.0 - due_before.0);
             pacing.gaps.record(gap);
@@ -163,6 +178,21 @@ mod tests {
         .take(5)
         .collect();
         assert_eq!(order, [(0, 0), (1, 0), (1, 500_000), (0, 1_000_000), (1, 1_000_000)]);
+    }
+
+    #[test]
+    fn a_stream_ends_at_its_time_and_the_other_one_goes_on() {
+        let job = fixture::job(&["2 kpps", "2 kpps for 1 ms"]);
+        let mut lanes = Lanes::new(&job, 0, Nanos(0)).expect("rates");
+        let order: Vec<usize> = std::iter::repeat_with(|| {
+            let (index, due) = lanes.next(Nanos(0));
+            lanes.write(index, due, &mut [0; 2048]);
+            index
+        })
+        .take(6)
+        .collect();
+        assert_eq!(order, [0, 1, 0, 1, 0, 0]);
+        assert_eq!(lanes.sent(Nanos(3_000_000)).remove(1).given_up, Nanos(0));
     }
 
     #[test]

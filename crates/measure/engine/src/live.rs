@@ -130,7 +130,7 @@ impl Live {
         let mut streams = vec![SentStream::default(); self.job.streams.len()];
         for (core, progress) in cores.iter().enumerate() {
             for (index, (sum, progress)) in streams.iter_mut().zip(progress).enumerate() {
-                let overdue = if ended_by_time { self.job.duration.0.saturating_sub(progress.due) } else { 0 };
+                let overdue = if ended_by_time { self.job.time(index).0.saturating_sub(progress.due) } else { 0 };
                 sum.merge(SentStream {
                     frames: progress.frames,
                     bytes: progress.bytes + progress.frames * u64::from(FCS),
@@ -225,6 +225,7 @@ fn program(job: &Job, core: usize, time_every: u64) -> Result<Program, EngineErr
                 Pacing::Burst(frames) => frames.get(),
                 Pacing::Poisson => 0,
             },
+            most: job.frames(index, core, rate),
         }),
     };
     let streams: Vec<Stream<'_>> = job.streams.iter().enumerate().map(stream).collect();

@@ -14,6 +14,8 @@ const WORD: u64 = u64::BITS as u64;
 pub struct Tracker {
     /// One more than the largest number received.
     next: u64,
+    /// First number behind the last gap; 0 without a gap.
+    after_gap: u64,
     /// A bit for each of the last [`WINDOW`] numbers, at its remainder: whether it was received.
     came: Box<[u64]>,
     /// The last number, if it is too far ahead to be accepted alone.
@@ -38,7 +40,7 @@ impl Tracker {
     /// An empty tracker.
     pub fn new() -> Self {
         let came = vec![0; (WINDOW / WORD) as usize].into_boxed_slice();
-        Self { next: 0, came, suspect: None, received: 0, duplicated: 0, reordered: 0, damaged: 0 }
+        Self { next: 0, after_gap: 0, came, suspect: None, received: 0, duplicated: 0, reordered: 0, damaged: 0 }
     }
 
     /// Records the next number.
@@ -56,6 +58,11 @@ impl Tracker {
     /// One more than the largest number received.
     pub fn expected(&self) -> u64 {
         self.next
+    }
+
+    /// First number behind the last gap; 0 without a gap.
+    pub fn after_gap(&self) -> u64 {
+        self.after_gap
     }
 
     /// Whether this number would be a suspect.
@@ -90,6 +97,9 @@ impl Tracker {
 
     fn believe(&mut self, number: u64) {
         if number >= self.next {
+            if number > self.next {
+                self.after_gap = number;
+            }
             self.forget(number);
             self.next = number.saturating_add(1);
         } else if self.next - number <= WINDOW && self.has(number) {
@@ -167,6 +177,12 @@ mod tests {
         let ahead = |by: u64| tracker([0, 1 + by, 1, 2]);
         assert_eq!((ahead(AHEAD).received, ahead(AHEAD).reordered, ahead(AHEAD).damaged), (4, 2, 0));
         assert_eq!((ahead(AHEAD + 1).received, ahead(AHEAD + 1).reordered, ahead(AHEAD + 1).damaged), (3, 0, 1));
+    }
+
+    #[test]
+    fn the_last_gap_is_known() {
+        let after = |numbers: &[u64]| tracker(numbers.iter().copied()).after_gap();
+        assert_eq!([after(&[0, 1, 2]), after(&[2, 3]), after(&[0, 1, 5, 6, 9, 10])], [0, 2, 9]);
     }
 
     #[test]

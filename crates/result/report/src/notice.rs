@@ -104,6 +104,23 @@ pub enum Notice<'a> {
     IsolatedOnly,
     /// The plan tests a device, and none is known between the ends.
     NoDevice,
+    /// The user is to reset the device under test.
+    ResetNow {
+        /// Seconds that the trial still takes.
+        seconds: u64,
+    },
+    /// The command that resets the device under test runs.
+    ResetBy {
+        /// The command.
+        command: &'a str,
+    },
+    /// That command failed.
+    ResetFailed {
+        /// The command.
+        command: &'a str,
+        /// The cause, in English.
+        why: &'a str,
+    },
     /// There is no root on a machine of a bed; says what root would add.
     NoRoot {
         /// Name of the machine.
@@ -196,6 +213,9 @@ mod tests {
             Notice::IsolatedOnly,
             Notice::NoDevice,
             Notice::NoRoot { machine: "far" },
+            Notice::ResetNow { seconds: 9 },
+            Notice::ResetBy { command: "reboot" },
+            Notice::ResetFailed { command: "reboot", why: "exit status 1" },
         ] {
             assert_ne!(notice.text(Lang::En), notice.text(Lang::Ja));
             assert!(!notice.text(Lang::Ja).contains('⟦') && !notice.text(Lang::En).contains('⟦'));

@@ -4,8 +4,8 @@ use model::{
     BitRates, FrameSize, FreeFigure, Metric, Nanos, PacketStream, ProbeSpec, Run, Total, Trial, TrialAssessment,
     plan::{Method, Section},
     rfc2544::{
-        AtThroughput, BackToBack, Deviation, FRAME_SIZES, PlannedRfc2544, PortRates, Rfc2544, Rfc2544Test,
-        TestedLatency, TestedLoss, TestedSize,
+        AtThroughput, BackToBack, Deviation, FRAME_SIZES, OVERLOAD, PlannedRfc2544, PortRates, RESET, Recovery, Reset,
+        Rfc2544, Rfc2544Test, STEADY, TestedLatency, TestedLoss, TestedSize,
     },
     search::Goal,
 };
@@ -79,6 +79,7 @@ fn of_repeat(
         is_loop: trials.iter().any(is_loop),
         is_limited: tested.iter().any(|tested| tested.is_limited),
         is_below_line: sizes.iter().any(is_below),
+        is_overloaded: sizes.iter().filter_map(|size| size.recovery).all(|recovery| recovery.overloaded > 0),
         bursts: tested.iter().map(|tested| tested.bursts.len()).filter(|bursts| *bursts > 0).min(),
     };
     let deviations = deviations(run, section, planned, &found);
@@ -103,6 +104,8 @@ fn size(run: &Run, assessed: &[TrialAssessment], tested: &Tested<'_>) -> Option<
         latency: latency(&tested.latency),
         loss: tested.loss.iter().filter_map(|(share, trial)| loss(*share, trial)).collect(),
         back_to_back: back_to_back(tested),
+        recovery: recovery(&tested.recovery),
+        reset: tested.reset.and_then(reset),
     })
 }
 
@@ -206,6 +209,64 @@ fn back_to_back(tested: &Tested<'_>) -> Option<BackToBack> {
     })
 }
 
+/// Share of the time after an overload in which a device that still loses frames at the end has not recovered.
+const AT_THE_END: f64 = 0.1;
+
+fn recovery(trials: &[&Trial]) -> Option<Recovery> {
+    let named = |name: &'static str| move |stream: &&PacketStream| stream.sent.stream == name;
+    let of = |trial: &Trial| {
+        let streams = trial.packet_streams();
+        let after = streams.iter().filter(named(STEADY)).map(|stream| stream.sent.intended_pps).next()??;
+        let seconds = streams.iter().find(named(OVERLOAD))?.sent.seconds;
+        let lasts = |stream: &PacketStream| {
+            let last = stream.after_last_lost()? as f64 / after;
+            Some((last - seconds).max(0.0))
+        };
+        let last = streams.iter().filter(named(STEADY)).map(lasts).collect::<Option<Vec<_>>>()?;
+        let is_overloaded = streams.iter().any(|stream| stream.lost() > 0);
+        Some((after, seconds, last.into_iter().fold(0.0, f64::max), is_overloaded))
+    };
+    let known: Vec<(f64, f64, f64, bool)> = trials.iter().filter_map(|trial| of(trial)).collect();
+    let (after_pps, seconds) = known.first().map(|(after, seconds, ..)| (*after, *seconds))?;
+    let times = known.iter().map(|(_, seconds, last, _)| (*last, *last < seconds * (1.0 - AT_THE_END)));
+    let recovered: Vec<f64> = times.filter(|(_, is_recovered)| *is_recovered).map(|(last, _)| last).collect();
+    Some(Recovery {
+        overload_pps: 2.0 * after_pps,
+        after_pps,
+        seconds,
+        trials: known.len(),
+        overloaded: known.iter().filter(|(.., is_overloaded)| *is_overloaded).count(),
+        not_recovered: known.len() - recovered.len(),
+        mean_s: mean(&recovered),
+        max_s: recovered.into_iter().reduce(f64::max),
+    })
+}
+
+/// The way with the longest outage counts.
+fn reset(trial: &Trial) -> Option<Reset> {
+    let streams: Vec<&PacketStream> =
+        trial.packet_streams().iter().filter(|stream| stream.sent.stream == RESET).collect();
+    let load_pps = streams.first()?.sent.intended_pps?;
+    let longest = |of: &dyn Fn(&PacketStream) -> Option<f64>| streams.iter().filter_map(|it| of(it)).reduce(f64::max);
+    let between = |stream: &PacketStream| Some(stream.received.inter_arrival_ns.as_ref()?.max? as f64 / 1e9);
+    // A frame that a port without a link refuses is lost to the outage, too.
+    let used = |stream: &PacketStream| stream.sent.frames + stream.sent.refused;
+    let is_back = |stream: &&PacketStream| {
+        stream.received.numbers.is_none_or(|numbers| numbers.next as f64 > used(stream) as f64 - load_pps * QUIET)
+    };
+    Some(Reset {
+        trial: trial.number,
+        load_pps,
+        is_seen: streams.iter().any(|stream| used(stream) > stream.received.frames),
+        is_back: streams.iter().all(is_back),
+        by_loss_s: longest(&|stream| Some(used(stream).saturating_sub(stream.received.frames) as f64 / load_pps)),
+        by_time_s: longest(&between),
+    })
+}
+
+/// Seconds without a frame at the end of a trial that show a device which did not come back.
+const QUIET: f64 = 0.1;
+
 /// Whether trials may lose frames.
 fn allows_loss(goal: &Goal) -> bool {
     goal.loss_ratio.0 > 0.0 || goal.exceed_ratio.0 > 0.0
@@ -219,13 +280,16 @@ struct Found {
     is_limited: bool,
     /// Whether the highest load is below what the link carries.
     is_below_line: bool,
+    /// Whether each overload of the recovery test lost frames.
+    is_overloaded: bool,
     /// The fewest bursts that were searched for at a frame size; `None` where none was.
     bursts: Option<usize>,
 }
 
 fn deviations(run: &Run, section: &Section, planned: &PlannedRfc2544, found: &Found) -> Vec<Deviation> {
     let has = |test| planned.has(test);
-    let is_searched = has(Rfc2544Test::Throughput) || has(Rfc2544Test::Latency);
+    let recovery = has(Rfc2544Test::Recovery);
+    let is_searched = has(Rfc2544Test::Throughput) || has(Rfc2544Test::Latency) || recovery || has(Rfc2544Test::Reset);
     let goal = planned.goals.first().filter(|_| is_searched);
     let is_short = |is_asked: bool, duration: Nanos, of: Nanos| is_asked && duration < of;
     let sizes = section.specs.iter().filter_map(|spec| spec.probe().selectors().frame_size);
@@ -251,6 +315,8 @@ fn deviations(run: &Run, section: &Section, planned: &PlannedRfc2544, found: &Fo
         (bursts && searched < BURSTS).then_some(Deviation::FewBursts { bursts: searched }),
         is_short(bursts, planned.longest_burst, LONGEST_BURST)
             .then_some(Deviation::ShortBursts { duration: planned.longest_burst }),
+        is_short(recovery, planned.duration, TRIAL).then_some(Deviation::ShortOverloads { duration: planned.duration }),
+        (recovery && !found.is_overloaded).then_some(Deviation::NoOverload),
         (tested < FRAME_SIZES.len()).then_some(Deviation::FewSizes { tested, of: FRAME_SIZES.len() }),
         found.is_limited.then_some(Deviation::SenderLimited),
         found.is_below_line.then_some(Deviation::BelowLine),

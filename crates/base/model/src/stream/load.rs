@@ -7,17 +7,19 @@ use derive_more::Display;
 use super::words::{WordsError, as_words, keyed, number};
 use crate::{
     frame_size::AROUND_FRAME,
-    units::{BitRate, PacketRate, Percent},
+    units::{BitRate, Nanos, PacketRate, Percent},
 };
 
 /// The load of a stream: `flat out`, `1 Mpps`, `1 Gbit/s L1`, `1 Gbit/s L2`, `10 %` (of the line), each also with `poisson` or
-/// `burst 32` behind it.
+/// `burst 32` behind it, and with `for 5 s` for a stream that ends before the others.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
     /// How much.
     pub rate: Rate,
     /// At which moments.
     pub pacing: Pacing,
+    /// How long; `None` is as long as the trial.
+    pub time: Option<Nanos>,
 }
 
 /// How much a stream offers.
@@ -105,6 +107,9 @@ impl FromStr for Load {
 
     fn from_str(text: &str) -> Result<Self, WordsError> {
         let text = text.trim();
+        if let Some((load, time)) = text.rsplit_once(" for ") {
+            return for_time(load, time);
+        }
         if let Some(rate) = text.strip_suffix(" poisson") {
             return paced(rate, Pacing::Poisson);
         }
@@ -112,7 +117,7 @@ impl FromStr for Load {
             (rate, Some(frames)) => {
                 paced(rate, Pacing::Burst(number(frames, "a burst", "how many frames leave back to back, 1 or more")?))
             }
-            (rate, None) => Ok(Self { rate: rate.parse()?, pacing: Pacing::Constant }),
+            (rate, None) => Ok(Self { rate: rate.parse()?, ..Self::default() }),
         }
     }
 }
@@ -125,7 +130,22 @@ fn paced(rate: &str, pacing: Pacing) -> Result<Load, WordsError> {
     if rate == Rate::Captured {
         return Err(WordsError(format!("the capture says when frames leave: write a rate before \"{pacing}\"")));
     }
-    Ok(Load { rate, pacing })
+    Ok(Load { rate, pacing, time: None })
+}
+
+/// The time counts as frames, so that the load needs a rate.
+fn for_time(load: &str, time: &str) -> Result<Load, WordsError> {
+    let load: Load = load.parse()?;
+    let time: Nanos = time.parse().map_err(|error: crate::units::UnitError| WordsError(error.to_string()))?;
+    match load.rate.amount() {
+        _ if time == Nanos(0) => {
+            Err(WordsError("a load for no time sends nothing: write a time, like \"for 5 s\"".to_owned()))
+        }
+        None => Err(WordsError(format!(
+            "\"{load}\" has no rate to end by: write one before \"for {time}\", like \"1 Mpps\""
+        ))),
+        Some(_) => Ok(Load { time: Some(time), ..load }),
+    }
 }
 
 const POSSIBLE: &str = "\"flat out\", \"1 Mpps\", \"1 Gbit/s L1\" (with preamble and gap), \"1 Gbit/s L2\" (frames with FCS), \"10 %\" (of the line) or \"as captured\" (of a replay)";
@@ -171,9 +191,10 @@ fn possible(rate: Rate) -> Result<Rate, String> {
 impl fmt::Display for Load {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.pacing {
-            Pacing::Constant => write!(f, "{}", self.rate),
-            pacing => write!(f, "{} {pacing}", self.rate),
+            Pacing::Constant => write!(f, "{}", self.rate)?,
+            pacing => write!(f, "{} {pacing}", self.rate)?,
         }
+        self.time.map_or(Ok(()), |time| write!(f, " for {time}"))
     }
 }
 
@@ -194,6 +215,8 @@ mod tests {
             "99.5 % poisson",
             "1 kpps burst 32",
             "as captured",
+            "1 Mpps for 60 s",
+            "10 % burst 4 for 1500 ms",
         ] {
             assert_eq!(text.parse::<Load>().map(|load| load.to_string()), Ok(text.to_owned()));
         }
@@ -203,6 +226,9 @@ mod tests {
         assert!(error("101 %").contains("100 at the most"));
         assert!(error("flat out poisson").contains("no time between frames"));
         assert!(error("1 Mpps burst 0").contains("1 or more"));
+        assert!(error("flat out for 5 s").contains("no rate to end by"));
+        assert!(error("1 Mpps for 0 s").contains("sends nothing"));
+        assert!(error("1 Mpps for ever").contains("ever"), "{}", error("1 Mpps for ever"));
         assert!(error("fast").contains("\"flat out\", \"1 Mpps\""));
     }
 

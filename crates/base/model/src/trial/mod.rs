@@ -26,7 +26,7 @@ pub use heard::{Heard, SequenceHeard};
 pub use latency::{LatencyResult, OneWay, Stage, StageName, Variation};
 pub use measurement::Measures;
 pub use packets::{
-    AllSenders, BitRates, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide, ReceivedOn,
+    AllSenders, BitRates, Numbers, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide, ReceivedOn,
 };
 pub use path::{Hop, HopTimes, Leg, PathDevice, PathResult, Refusal};
 pub use times::{NEEDED_ABOVE, Pacing, Sample, TimeSummary};

@@ -126,12 +126,24 @@ pub struct PacketsReceived {
     pub compared: Option<u64>,
     /// Frames that came after their time.
     pub late: u64,
+    /// Numbers that came; `None` where several cores received a sequence, or in runs of before they were read.
+    #[serde(default)]
+    pub numbers: Option<Numbers>,
     /// Time from leaving to arriving, in nanoseconds; `None` unless both sides' stamps come from one clock.
     pub latency_ns: Option<TimeSummary>,
     /// Time between two frames as they arrived, in nanoseconds; `None` where it was not measured.
     pub inter_arrival_ns: Option<TimeSummary>,
     /// Frames that each core received.
     pub cpus: Vec<ReceivedOn>,
+}
+
+/// Numbers that came of a stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Numbers {
+    /// One more than the highest.
+    pub next: u64,
+    /// The first one behind the last gap; 0 without a gap.
+    pub after_gap: u64,
 }
 
 /// Frames that one core received.
@@ -243,6 +255,18 @@ impl PacketStream {
         if self.cut_off { 0 } else { self.sent.frames.saturating_sub(self.received.frames) }
     }
 
+    /// The number behind the last lost one, 0 where none is missing; `None` where the receiver does not know. A frame that others
+    /// overtook counts as lost.
+    pub fn after_last_lost(&self) -> Option<u64> {
+        let (numbers, used) = (self.received.numbers?, self.sent.frames + self.sent.refused);
+        Some(if numbers.next < used { used } else { numbers.after_gap })
+    }
+
+    /// Numbers that did not come up to the highest one that did; `None` where the receiver does not know.
+    pub fn missing(&self) -> Option<u64> {
+        Some(self.received.numbers?.next.saturating_sub(self.received.frames))
+    }
+
     /// Frames a second that were really offered (RFC 2285, offered load).
     pub fn offered_pps(&self) -> f64 {
         per_second(self.sent.frames, self.sent.seconds)
@@ -334,6 +358,8 @@ fn check_received(received: &PacketsReceived) -> Checked {
         ("corrupt", received.corrupt),
         ("compared", received.compared.unwrap_or_default()),
         ("late", received.late),
+        ("numbers.next", received.numbers.map_or(0, |numbers| numbers.next)),
+        ("numbers.after_gap", received.numbers.map_or(0, |numbers| numbers.after_gap)),
     ])?;
     no_more_bytes(received.bytes, received.frames + received.duplicated + received.corrupt + received.late)?;
     received.seconds.map_or(Ok(()), |lasted| seconds("seconds", lasted))?;
@@ -374,6 +400,19 @@ mod tests {
         let lossy = stream(1000, 900, [1.0, 1.0]);
         assert_eq!(lossy.lost(), 100);
         assert_eq!(PacketStream { cut_off: true, ..lossy }.lost(), 0, "it may still have been on its way");
+    }
+
+    #[test]
+    fn the_last_lost_frame_is_known_by_its_number() {
+        let with = |numbers| {
+            let mut stream = stream(1000, 900, [1.0, 1.0]);
+            stream.received.numbers = numbers;
+            (stream.after_last_lost(), stream.missing())
+        };
+        let numbers = |next, after_gap| Some(Numbers { next, after_gap });
+        assert_eq!(with(numbers(1000, 400)), (Some(400), Some(100)));
+        assert_eq!(with(numbers(950, 400)), (Some(1000), Some(50)), "the last ones did not come");
+        assert_eq!(with(None), (None, None));
     }
 
     #[test]

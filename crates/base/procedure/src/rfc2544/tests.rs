@@ -34,7 +34,8 @@ const BENCH: Bench = Bench { forwards: 400e3, holds: 1000.0, reaches: 1e9 };
 impl Bench {
     fn answer(self, step: &Step) -> Trial {
         let ProbeSpec::Packets(spec) = &step.spec else { panic!("{}", step.spec) };
-        let (asked, seconds) = (spec.rate().unwrap().0 as f64, spec.duration.as_secs_f64());
+        let Some(rate) = spec.rate() else { return Self::overloaded(step, spec) };
+        let (asked, seconds) = (rate.0 as f64, spec.duration.as_secs_f64());
         let load = asked.min(self.reaches);
         let sent = (load * seconds).round();
         // A buffer that fills in the trial is no part of the rate.
@@ -47,6 +48,20 @@ impl Bench {
         let trial = fixture::trial(Measured::Packets { spec: spec.clone(), result });
         let doubts = if load < 0.99 * asked { vec![slow] } else { vec![] };
         Trial { origin: Some(step.origin()), repeat: step.repeat, duration_s: seconds, doubts, ..trial }
+    }
+
+    /// A trial with an overload, without loss.
+    fn overloaded(step: &Step, spec: &PacketsSpec) -> Trial {
+        let stream = |stream: &Stream| {
+            let Rate::Packets(PacketRate(pps)) = stream.load.rate else { panic!("{}", stream.load) };
+            let time = stream.load.time.unwrap_or(spec.duration).as_secs_f64();
+            let mut counted = fixture::packet_stream((pps as f64 * time) as u64, (pps as f64 * time) as u64);
+            (counted.sent.intended_pps, counted.sent.seconds) = (Some(pps as f64), time);
+            counted
+        };
+        let result = PacketsResult { mtu: Mtu(1500), streams: spec.streams.iter().map(stream).collect() };
+        let trial = fixture::trial(Measured::Packets { spec: spec.clone(), result });
+        Trial { origin: Some(step.origin()), repeat: step.repeat, duration_s: spec.duration.as_secs_f64(), ..trial }
     }
 
     /// All trials of a plan.
@@ -84,7 +99,8 @@ fn each_size_goes_through_all_tests_and_each_rests_on_the_throughput() {
         assert!(tested.latency.iter().all(|trial| load(trial) == Some(throughput)));
         assert_eq!((tested.max, tested.is_limited, tested.is_unlimited), (1_000_000, false, false));
     }
-    let sizes: Vec<_> = trials.iter().map(|trial| trial.measured.probe().selectors().frame_size.unwrap().0).collect();
+    let sizes: Vec<_> =
+        trials.iter().filter_map(|trial| Some(trial.measured.probe().selectors().frame_size?.0)).collect();
     assert!(sizes.is_sorted() && sizes.contains(&512), "one size after the other");
 }
 
@@ -151,6 +167,30 @@ fn latency_alone_searches_for_its_load() {
     let nothing = Bench { forwards: 0.0, holds: 0.0, ..BENCH }.run(&plan);
     let all = results(&plan, &nothing);
     assert!(all.iter().all(|tested| tested.latency.is_empty() && tested.at_throughput.is_none()));
+}
+
+#[test]
+fn an_overload_is_followed_by_half_of_it_and_the_reset_is_at_the_first_size_alone() {
+    let plan = plan("tests = [\"recovery\", \"reset\"]\nreset_duration = \"5 s\"");
+    let trials = BENCH.run(&plan);
+    let all = results(&plan, &trials);
+    let throughput = all[0].goals[0].result.relevant_lower_bound.unwrap();
+    let named = |trial: &Trial| -> Vec<String> {
+        let ProbeSpec::Packets(spec) = trial.measured.spec() else { panic!("no packets") };
+        let streams = spec.streams.iter().map(|stream| format!("{} {}", stream.name, stream.load));
+        streams.chain([spec.duration.to_string()]).collect()
+    };
+    let half = PacketRate((throughput * 1.1 / 2.0).round() as u64);
+    assert_eq!(
+        named(all[0].recovery[0]),
+        [format!("steady {half}"), format!("overload {half} for 1 s"), "2 s".to_owned()]
+    );
+    assert_eq!(all.iter().map(|tested| tested.recovery.len()).collect::<Vec<_>>(), [3, 3]);
+    let rate = PacketRate(throughput as u64);
+    assert_eq!(named(all[0].reset.unwrap()), [format!("reset {rate}"), "5 s".to_owned()]);
+    assert!(all[1].reset.is_none() && all[0].latency.is_empty() && all[0].loss.is_empty());
+    let nothing = Bench { forwards: 0.0, holds: 0.0, ..BENCH }.run(&plan);
+    assert!(results(&plan, &nothing).iter().all(|tested| tested.recovery.is_empty() && tested.reset.is_none()));
 }
 
 #[test]

@@ -69,6 +69,8 @@ static __always_inline void alone(struct numbered *n, struct window *window, str
 {
 	if (sequence >= n->next) {
 		note_run(window, n);
+		if (sequence > n->next)
+			n->after_gap = sequence;
 		n->run = sequence;
 		n->next = sequence + 1;
 		count(share, bytes);
@@ -109,6 +111,9 @@ static __always_inline void together(struct numbered *n, struct window *window, 
 		share->reordered++;
 		return;
 	}
+	// Exact as long as one CPU at a time receives the sequence; otherwise frames count as reordered, too.
+	if (sequence > highest)
+		n->after_gap = sequence;
 	highest = *(volatile __u64 *)&n->highest;
 	for (int tries = 0; tries < 64 && highest <= sequence; tries++)
 		highest = __sync_val_compare_and_swap(&n->highest, highest, sequence + 1);
@@ -126,6 +131,7 @@ static __noinline int out_of_turn(__u32 number, __u64 sequence, __u32 bytes)
 		return 0;
 	if (n->owner == 0 && __sync_val_compare_and_swap(&n->owner, 0, cpu + 1) == 0) {
 		n->origin = cpu + 1;
+		n->after_gap = sequence;
 		n->run = sequence;
 		n->next = sequence + 1;
 		count(share, bytes);

@@ -21,7 +21,8 @@ struct numbered {
 	__u32 origin;	// CPU that received the first frame, plus 1: `frames` is of that CPU
 	__u64 highest;	// for SPREAD: highest number, plus 1
 	__u64 smallest;	// frames of 60 bytes, not included in `frames` and `bytes`
-	__u64 apart[9];	// keeps two of these out of one cache line, as values of a map begin anywhere in one
+	__u64 after_gap;	// first number behind the last gap; 0 without a gap
+	__u64 apart[8];	// keeps two of these out of one cache line, as values of a map begin anywhere in one
 };
 
 // A histogram of times in ns.

@@ -39,6 +39,7 @@ pub(super) fn of(job: &Job) -> Result<Vec<Vec<String>>, String> {
     let flows = flows(stream, cores)?;
     let device = |core: usize| {
         let count = a_core.map_or(u64::MAX, |_| frames.ceil() as u64).min(most(job, core));
+        let count = rate.map_or(count, |rate| count.min(job.frames(0, core, rate)));
         let delay = a_core.map_or(0, |rate| (1e9 / rate).round() as u64);
         // 0 means no end.
         let mut words = vec![

@@ -200,6 +200,7 @@ impl Sequence {
         ReceivedStream {
             frames: tracker.received,
             expected: tracker.expected(),
+            after_gap: Some(tracker.after_gap()),
             bytes: *bytes,
             duplicated: tracker.duplicated,
             reordered: tracker.reordered,

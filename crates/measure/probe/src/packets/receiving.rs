@@ -10,8 +10,10 @@ use std::{
 use engine::{Attached, Counter, Place, Receive, Received, ReceivedStream, Times};
 use kernel::privilege;
 use model::{
-    Engine, PacketsReceived, PacketsSpec, Privilege, Seat, Stream, TimeSummary, frame_size::FCS, stream::Rate,
-    trial::ReceivedOn,
+    Engine, PacketsReceived, PacketsSpec, Privilege, Seat, Stream, TimeSummary,
+    frame_size::FCS,
+    stream::Rate,
+    trial::{Numbers, ReceivedOn},
 };
 use stats::TimeHistogram;
 
@@ -189,10 +191,18 @@ fn together(cores: &[ReceivedStream], received: &Received, same_clock: bool) -> 
         corrupt: sum(|core| core.corrupt),
         compared: Some(sum(|core| core.compared)),
         late: sum(|core| core.late),
+        numbers: numbers(cores),
         latency_ns: latency(cores, same_clock),
         inter_arrival_ns: inter_arrival(cores),
         cpus: received_on(cores),
     }
+}
+
+/// Numbers of a stream whose sending cores take turns.
+fn numbers(cores: &[ReceivedStream]) -> Option<Numbers> {
+    let after_gap = cores.iter().map(|core| core.after_gap).collect::<Option<Vec<_>>>()?;
+    let last = after_gap.into_iter().max()?;
+    Some(Numbers { next: cores.iter().map(|core| core.expected).sum(), after_gap: last * cores.len() as u64 })
 }
 
 /// The times that frames took; `None` where clocks differ, or no frame carried a time.
@@ -215,7 +225,9 @@ fn times<'a>(times: impl Iterator<Item = &'a Times>) -> TimeHistogram {
 /// before whose.
 fn inter_arrival(cores: &[ReceivedStream]) -> Option<TimeSummary> {
     let [core] = cores else { return None };
-    Some(times(std::iter::once(&core.gaps))).filter(|gaps| !gaps.is_empty()).map(|gaps| gaps.summary())
+    let gaps = Some(times(std::iter::once(&core.gaps))).filter(|gaps| !gaps.is_empty())?;
+    // The longest one is known exactly.
+    Some(TimeSummary { max: Some(core.gaps.longest), ..gaps.summary() })
 }
 
 /// Whether any stream has a rate. Flat out, the clock would be what limits it.
@@ -252,5 +264,9 @@ mod tests {
         let both = together(&cores, &Received::default(), false);
         assert_eq!((both.frames, both.bytes, both.reordered, both.latency_ns), (30, 30 * 64, 2, None));
         assert_eq!(both.cpus, [ReceivedOn { cpu: 0, frames: 5 }, ReceivedOn { cpu: 1, frames: 25 }]);
+        let core = |expected, after_gap| ReceivedStream { expected, after_gap, ..ReceivedStream::default() };
+        let known = numbers(&[core(10, Some(7)), core(11, Some(0))]);
+        assert_eq!(known, Some(Numbers { next: 21, after_gap: 14 }));
+        assert_eq!(numbers(&[core(10, Some(7)), core(11, None)]), None);
     }
 }

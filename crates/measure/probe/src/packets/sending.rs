@@ -82,7 +82,8 @@ pub(super) fn open_towards(
     let facts = facts(&job, spec, port != 0)?;
     let way = Way { from: seat.local, to: SocketAddr::new(to, if port == 0 { DESTINATION_PORT } else { port }) };
     let opened = engine::open(&job, &facts, spec.engine, way).map_err(engine_error)?;
-    Ok(Ready { parts: parts(&job, opened.choice())?, opened, duration: spec.duration, most })
+    let times = (0..job.streams.len()).map(|stream| job.time(stream)).collect();
+    Ok(Ready { parts: parts(&job, opened.choice())?, opened, times, most })
 }
 
 /// Engine that sends, opened.
@@ -90,7 +91,8 @@ pub(super) struct Ready {
     opened: Opened,
     /// Each stream, without what becomes of it.
     parts: Vec<PacketsSent>,
-    duration: Nanos,
+    /// Time in which each is sent.
+    times: Vec<Nanos>,
     most: Option<u64>,
 }
 
@@ -108,7 +110,7 @@ impl Ready {
 
     /// Sends until the time is over, all is sent, or it is stopped. Returns the counts until then.
     pub(super) fn run(self, account: &Account, control: &Control) -> Result<Vec<PacketsSent>, ProbeError> {
-        let Self { opened, parts, duration, most } = self;
+        let Self { opened, parts, times, most } = self;
         let (stop, progress) = (AtomicBool::new(false), Arc::new(AtomicU64::new(0)));
         account.sends(parts.clone(), &progress);
         let sent = thread::scope(|scope| {
@@ -122,9 +124,11 @@ impl Ready {
         });
         let (Choice { engine, why }, sent) = sent.map_err(engine_error)?;
         // A sender that ended early has not kept its schedule to the end.
-        let duration = if most.is_some() || control.stopped() { Nanos(0) } else { duration };
+        let is_early = most.is_some() || control.stopped();
+        let times = times.into_iter().map(|time| if is_early { Nanos(0) } else { time });
         let parts = parts.into_iter().map(|part| PacketsSent { engine, engine_why: why.clone(), ..part });
-        Ok(parts.zip(sent.streams).map(|(part, sent)| finished(part, sent, duration)).collect())
+        let parts = parts.zip(sent.streams).zip(times);
+        Ok(parts.map(|((part, sent), time)| finished(part, sent, time)).collect())
     }
 }
 

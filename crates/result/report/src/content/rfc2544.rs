@@ -4,7 +4,9 @@ use std::fmt::Display;
 
 use model::{
     Assessment,
-    rfc2544::{AtThroughput, BackToBack, Deviation, PortRates, Rfc2544, TestedLatency, TestedLoss, TestedSize},
+    rfc2544::{
+        AtThroughput, BackToBack, Deviation, PortRates, Recovery, Reset, Rfc2544, TestedLatency, TestedLoss, TestedSize,
+    },
     search::AssessedGoal,
 };
 
@@ -35,7 +37,9 @@ pub(super) fn headlines(assessment: &Assessment, t: &Texts) -> Vec<String> {
             [("size", &frame(size)), ("throughput", &rate_of(at, t)), ("forwarded", &show::rate(at.forwarded_l1_bps))];
         Some(t.with("rfc2544-headline", &values))
     };
-    all_sizes(assessment).filter_map(line).collect()
+    let reset =
+        |size: &TestedSize| Some(t.with("rfc2544-reset-headline", &[("outage", &outage(size.reset.as_ref()?, t))]));
+    all_sizes(assessment).filter_map(line).chain(all_sizes(assessment).filter_map(reset)).collect()
 }
 
 /// A row for each frame size, for the terminal.
@@ -76,6 +80,8 @@ fn section(tests: &Rfc2544, several: bool, t: &Texts) -> Block {
     blocks.extend(loss(sizes, t));
     blocks.extend(loss_curve(sizes, t).map(Block::Figure));
     blocks.extend(bursts(sizes, t));
+    blocks.extend(recovery(sizes, t));
+    blocks.extend(reset(sizes, t));
     let title = match several {
         true => t.with("rfc2544-heading-of", &[("section", &tests.section), ("repeat", &tests.repeat)]),
         false => t.get("rfc2544-heading"),
@@ -281,6 +287,46 @@ fn bursts(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
         .figures(t.get("rfc2544-col-deviation"), |(_, it)| format!("{:.1}", it.deviation_frames))
         .figures(t.get("rfc2544-col-buffer"), |(_, it)| micros_or_none(it.buffer_s.map(|seconds| seconds * 1e9)))
         .table(t.get("rfc2544-bursts-caption"), &rows);
+    (!rows.is_empty()).then_some(table)
+}
+
+fn recovery(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
+    let rows: Vec<Of<'_, Recovery>> = sizes.iter().filter_map(|size| Some((size, size.recovery.as_ref()?))).collect();
+    let table = Columns::new()
+        .figures(t.get("col-frame"), |(size, _): &Of<'_, Recovery>| frame(size))
+        .figures(t.get("rfc2544-col-overload"), |(_, it)| packet_rate(it.overload_pps))
+        .figures(t.get("rfc2544-col-after"), |(_, it)| packet_rate(it.after_pps))
+        .figures(t.get("rfc2544-col-each"), |(_, it)| show::seconds(it.seconds))
+        .figures(t.get("col-trials"), |(_, it)| it.trials.to_string())
+        .figures(t.get("rfc2544-col-overloaded"), |(_, it)| it.overloaded.to_string())
+        .figures(t.get("rfc2544-col-recovery"), |(_, it)| Text::strong(or_none(it.mean_s, show::seconds)))
+        .figures(t.get("col-max"), |(_, it)| or_none(it.max_s, show::seconds))
+        .figures(t.get("rfc2544-col-not-recovered"), |(_, it)| it.not_recovered.to_string())
+        .only_if(rows.iter().any(|(_, it)| it.not_recovered > 0))
+        .table(t.get("rfc2544-recovery-caption"), &rows);
+    (!rows.is_empty()).then_some(table)
+}
+
+/// The outage; a bound where the device did not come back.
+fn outage(reset: &Reset, t: &Texts) -> String {
+    match reset.by_time_s.or(reset.by_loss_s) {
+        _ if !reset.is_seen => t.get("rfc2544-no-outage"),
+        _ if !reset.is_back => t.get("rfc2544-not-back"),
+        outage => or_none(outage, show::seconds),
+    }
+}
+
+fn reset(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
+    let rows: Vec<Of<'_, Reset>> = sizes.iter().filter_map(|size| Some((size, size.reset.as_ref()?))).collect();
+    let seconds = |it: &Reset, of: Option<f64>| or_none(of.filter(|_| it.is_seen), show::seconds);
+    let table = Columns::new()
+        .figures(t.get("col-frame"), |(size, _): &Of<'_, Reset>| frame(size))
+        .figures(t.get("rfc2544-col-load"), |(_, it)| packet_rate(it.load_pps))
+        .words(t.get("rfc2544-col-outage"), |(_, it)| Text::strong(outage(it, t)))
+        .figures(t.get("rfc2544-col-by-time"), move |(_, it)| seconds(it, it.by_time_s))
+        .figures(t.get("rfc2544-col-by-loss"), move |(_, it)| seconds(it, it.by_loss_s))
+        .figures(t.get("col-trial"), |(_, it)| it.trial.to_string())
+        .table(t.get("rfc2544-reset-caption"), &rows);
     (!rows.is_empty()).then_some(table)
 }
 

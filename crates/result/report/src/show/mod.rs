@@ -36,6 +36,18 @@ pub(crate) fn micros_or_none(ns: Option<f64>) -> String {
     ns.map_or(NO_FIGURE.to_owned(), micros)
 }
 
+/// A time with three digits, from microseconds to seconds.
+pub(crate) fn seconds(seconds: f64) -> String {
+    let (value, unit) = match seconds {
+        0.0 => return "0 s".to_owned(),
+        seconds if seconds >= 1.0 => (seconds, "s"),
+        seconds if seconds >= 1e-3 => (seconds * 1e3, "ms"),
+        seconds => (seconds * 1e6, "µs"),
+    };
+    let digits = 2_usize.saturating_sub(value.max(1.0).log10() as usize);
+    format!("{value:.digits$} {unit}")
+}
+
 /// A bit rate in decimal units.
 pub(crate) fn rate(bps: f64) -> String {
     let (size, unit) = rate_unit(bps);

@@ -1,4 +1,9 @@
-use model::{Bed, Dut, FlowAssessment, LineRate, Measured, Mtu, PacketsResult, Plan, ProbeSpec, TimeSummary, fixture};
+use model::{
+    Bed, Dut, FlowAssessment, LineRate, Measured, Mtu, PacketRate, PacketsResult, PacketsSpec, Plan, ProbeSpec,
+    TimeSummary, fixture,
+    stream::{Rate, Stream},
+    trial::Numbers,
+};
 use procedure::Course;
 
 use super::*;
@@ -17,7 +22,8 @@ burst_repeats = 2
 /// Forwards 400,000 frames a second, and holds 1,000 in short trials.
 fn trial(spec: &ProbeSpec) -> Trial {
     let ProbeSpec::Packets(spec) = spec else { panic!("{spec}") };
-    let (load, seconds) = (spec.rate().unwrap().0 as f64, spec.duration.as_secs_f64());
+    let Some(rate) = spec.rate() else { return overloaded(spec, 0.25) };
+    let (load, seconds) = (rate.0 as f64, spec.duration.as_secs_f64());
     let sent = (load * seconds).round();
     let holds = if seconds > 0.5 { 0.0 } else { 1000.0 };
     let lost = (sent - 400e3 * seconds - holds).max(0.0).round();
@@ -33,6 +39,24 @@ fn trial(spec: &ProbeSpec) -> Trial {
     });
     let result = PacketsResult { mtu: Mtu(1500), streams: vec![stream] };
     Trial { duration_s: seconds, ..fixture::trial(Measured::Packets { spec: spec.clone(), result }) }
+}
+
+/// An overload from which the device recovers after this time; both streams lose a frame.
+fn overloaded(spec: &PacketsSpec, recovers_s: f64) -> Trial {
+    let stream = |stream: &Stream| {
+        let Rate::Packets(PacketRate(pps)) = stream.load.rate else { panic!("{}", stream.load) };
+        let seconds = stream.load.time.unwrap_or(spec.duration).as_secs_f64();
+        let sent = (pps as f64 * seconds) as u64;
+        let mut counted = fixture::packet_stream(sent, sent - 1);
+        counted.sent.stream.clone_from(&stream.name);
+        (counted.sent.intended_pps, counted.sent.seconds) = (Some(pps as f64), seconds);
+        let after_gap = (pps as f64 * (spec.duration.as_secs_f64() / 2.0 + recovers_s)) as u64;
+        counted.received.numbers = Some(Numbers { next: sent, after_gap });
+        counted
+    };
+    let result = PacketsResult { mtu: Mtu(1500), streams: spec.streams.iter().map(stream).collect() };
+    let trial = fixture::trial(Measured::Packets { spec: spec.clone(), result });
+    Trial { duration_s: spec.duration.as_secs_f64(), ..trial }
 }
 
 fn run(more: &str) -> Run {
@@ -77,6 +101,40 @@ fn each_size_has_the_results_of_all_tests() {
 }
 
 #[test]
+fn recovery_is_the_time_from_the_drop_to_the_last_lost_frame() {
+    let run = run("tests = [\"recovery\"]\nrecovery_repeats = 2");
+    let recovery = assessed(&run).remove(0).sizes[0].recovery.unwrap();
+    assert!((recovery.mean_s.unwrap() - 0.25).abs() < 1e-4, "{recovery:?}");
+    assert_eq!((recovery.trials, recovery.overloaded, recovery.not_recovered, recovery.seconds), (2, 2, 0, 1.0));
+    assert!((430e3..=441e3).contains(&recovery.overload_pps) && recovery.after_pps * 2.0 == recovery.overload_pps);
+    let ProbeSpec::Packets(spec) = run.trials.last().unwrap().measured.spec() else { panic!("no packets") };
+    let never = overloaded(&spec, 0.99);
+    let recovery = super::recovery(&[&never]).unwrap();
+    assert_eq!((recovery.not_recovered, recovery.mean_s), (1, None));
+    let [soon, late] = [overloaded(&spec, -0.5), overloaded(&spec, 0.5)];
+    assert_eq!(super::recovery(&[&soon]).unwrap().mean_s, Some(0.0), "the last loss was before the drop");
+    assert!((super::recovery(&[&soon, &late]).unwrap().mean_s.unwrap() - 0.25).abs() < 1e-4);
+}
+
+#[test]
+fn a_reset_is_timed_by_lost_frames_and_by_the_longest_gap() {
+    let reset = |next: u64, received: u64| {
+        let mut stream = fixture::packet_stream(100_000, received);
+        stream.sent.stream = RESET.to_owned();
+        (stream.sent.intended_pps, stream.sent.seconds) = (Some(10_000.0), 10.0);
+        stream.received.numbers = Some(Numbers { next, after_gap: 0 });
+        stream.received.inter_arrival_ns = Some(TimeSummary { max: Some(1_500_000_000), ..TimeSummary::default() });
+        let ProbeSpec::Packets(spec) = Plan::parse(PLAN, &[]).unwrap().specs().remove(0) else { panic!("no packets") };
+        let result = PacketsResult { mtu: Mtu(1500), streams: vec![stream] };
+        super::reset(&fixture::trial(Measured::Packets { spec, result })).unwrap()
+    };
+    let seen = reset(100_000, 85_000);
+    assert_eq!((seen.by_loss_s, seen.by_time_s, seen.is_seen, seen.is_back), (Some(1.5), Some(1.5), true, true));
+    assert!(!reset(100_000, 100_000).is_seen);
+    assert!(!reset(60_000, 60_000).is_back, "nothing came any more");
+}
+
+#[test]
 fn what_is_shorter_than_in_the_rfc_is_a_deviation() {
     let deviations = |run: &Run| assessed(run).remove(0).deviations;
     let seconds = Nanos::from_secs;
@@ -91,6 +149,7 @@ fn what_is_shorter_than_in_the_rfc_is_a_deviation() {
             Deviation::FewLatencyTrials { trials: 2 },
             Deviation::ManyFramesTimed,
             Deviation::FewBursts { bursts: 2 },
+            Deviation::ShortOverloads { duration: seconds(1) },
             Deviation::FewSizes { tested: 2, of: 7 },
             Deviation::ShortWaits,
         ]

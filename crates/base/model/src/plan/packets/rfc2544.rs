@@ -21,7 +21,8 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Rfc2544Item {
-    /// `throughput`, `latency`, `loss` and `back-to-back`; all unless given. Latency is measured at the throughput, which is then searched for.
+    /// `throughput`, `latency`, `loss`, `back-to-back`, `recovery` and `reset`; all but `reset` unless given. Latency, recovery and reset rest on
+    /// the throughput, which is then searched for.
     #[serde(default = "all_tests")]
     pub tests: Vec<Rfc2544Test>,
     /// `4` or `6`.
@@ -56,6 +57,12 @@ pub struct Rfc2544Item {
     /// Duration of the longest burst.
     #[serde(default = "two_seconds")]
     pub longest_burst: Nanos,
+    /// Number of overloads of the recovery test.
+    #[serde(default = "three")]
+    pub recovery_repeats: NonZeroU32,
+    /// Duration of the trial in which the device is reset.
+    #[serde(default = "two_minutes")]
+    pub reset_duration: Nanos,
     /// Flows that the frames take turns in.
     #[serde(default = "one_flow")]
     pub flows: NonZeroU32,
@@ -68,7 +75,7 @@ pub struct Rfc2544Item {
 }
 
 fn all_tests() -> Vec<Rfc2544Test> {
-    Rfc2544Test::ALL.to_vec()
+    Rfc2544Test::ALONE.to_vec()
 }
 
 fn all_sizes() -> Vec<FrameSize> {
@@ -89,6 +96,10 @@ fn two_minutes() -> Nanos {
 
 fn two_seconds() -> Nanos {
     Nanos::from_secs(2)
+}
+
+fn three() -> NonZeroU32 {
+    NonZeroU32::MIN.saturating_add(2)
 }
 
 fn twenty() -> NonZeroU32 {
@@ -123,6 +134,7 @@ impl Item for Rfc2544Item {
             ("duration", self.duration),
             ("latency_duration", self.latency_duration),
             ("longest_burst", self.longest_burst),
+            ("reset_duration", self.reset_duration),
         ] {
             if duration < SHORTEST || duration > LONGEST {
                 return Err(format!("{key} is between {SHORTEST} and {LONGEST}"));
@@ -130,6 +142,7 @@ impl Item for Rfc2544Item {
         }
         at_most("latency_repeats", self.latency_repeats.get().into(), MOST_REPEATS)?;
         at_most("burst_repeats", self.burst_repeats.get().into(), MOST_REPEATS)?;
+        at_most("recovery_repeats", self.recovery_repeats.get().into(), MOST_REPEATS)?;
         self.check_goals()?;
         self.check_rates()?;
         let stream = self.stream(MIN_FRAME, Load::default());
@@ -148,10 +161,11 @@ impl Item for Rfc2544Item {
     }
 
     fn extent(&self) -> Extent {
-        let repeats = self.latency_repeats.saturating_add(self.burst_repeats.get()).get();
+        let repeats = self.latency_repeats.saturating_add(self.burst_repeats.get());
+        let repeats = repeats.saturating_add(self.recovery_repeats.get()).get();
         Extent::of(
             &[self.frame_sizes.len(), repeats as usize],
-            &[self.duration, self.latency_duration, self.longest_burst],
+            &[self.duration, self.latency_duration, self.longest_burst, self.reset_duration],
         )
     }
 
@@ -176,6 +190,8 @@ impl Item for Rfc2544Item {
             latency_repeats: self.latency_repeats.get(),
             burst_repeats: self.burst_repeats.get(),
             longest_burst: self.longest_burst,
+            recovery_repeats: self.recovery_repeats.get(),
+            reset_duration: self.reset_duration,
         })
     }
 }
@@ -289,7 +305,7 @@ mod tests {
         let planned = planned("rate = \"10 Gbit/s L1\"");
         assert_eq!(
             (planned.tests, planned.latency_repeats, planned.burst_repeats),
-            (Rfc2544Test::ALL.to_vec(), 20, 50)
+            (Rfc2544Test::ALONE.to_vec(), 20, 50)
         );
         assert_eq!(
             [planned.goals[0].final_trial_duration, planned.latency_duration].map(|it| it.0 / 1_000_000_000),
@@ -329,9 +345,12 @@ mod tests {
         let refused = |keys: &str| plan(keys).unwrap_err();
         let rate = "rate = \"1 Mpps\"\n";
         assert!(refused("").contains("rate"), "{}", refused(""));
-        assert!(refused(&format!("{rate}tests = []")).contains("throughput, latency, loss, back-to-back"));
+        assert!(
+            refused(&format!("{rate}tests = []")).contains("throughput, latency, loss, back-to-back, recovery, reset")
+        );
         assert!(refused(&format!("{rate}tests = [\"loss\", \"loss\"]")).contains("each test once"));
-        assert!(refused(&format!("{rate}tests = [\"recovery\"]")).contains("recovery"));
+        assert!(refused(&format!("{rate}tests = [\"jitter\"]")).contains("recovery"));
+        assert!(refused(&format!("{rate}reset_duration = \"1 ms\"")).contains("reset_duration is between"));
         assert!(refused(&format!("{rate}frame_sizes = []")).contains("frame_sizes is empty"));
         assert!(refused(&format!("{rate}frame_sizes = [60]")).contains("use 64 to"));
         assert!(refused(&format!("{rate}duration = \"1 ms\"")).contains("duration is between"));

@@ -59,6 +59,24 @@ fn size(frame: u32, throughput: f64) -> TestedSize {
             deviation_frames: 12.34,
             buffer_s: Some(1e-3),
         }),
+        recovery: Some(Recovery {
+            overload_pps: 440e3,
+            after_pps: 220e3,
+            seconds: 60.0,
+            trials: 3,
+            overloaded: 3,
+            not_recovered: 1,
+            mean_s: Some(0.0123),
+            max_s: Some(0.02),
+        }),
+        reset: (frame == 64).then_some(Reset {
+            trial: 31,
+            load_pps: throughput,
+            is_seen: true,
+            is_back: true,
+            by_loss_s: Some(0.512),
+            by_time_s: Some(0.5),
+        }),
     }
 }
 
@@ -70,6 +88,8 @@ fn assessment() -> Assessment {
         Deviation::ManyFramesTimed,
         Deviation::FewBursts { bursts: 2 },
         Deviation::BelowLine,
+        Deviation::ShortOverloads { duration: Nanos::from_secs(2) },
+        Deviation::NoOverload,
         Deviation::ShortWaits,
     ];
     let tests = Rfc2544 {
@@ -112,6 +132,10 @@ fn each_test_has_its_table_with_the_warning_and_the_deviations_before() {
         "below what the link carries",
         "200 ms",
         "1000",
+        "440.0 kpps",
+        "12.3 ms",
+        "512 ms",
+        "Overloads last 2 s",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
@@ -133,5 +157,6 @@ fn the_terminal_has_a_row_for_each_size_and_the_summary_a_line() {
     assert!(!rows[2].contains("50.00 %"), "the loss at 90 % is not that at the maximum: {rows:?}");
     let lines = headlines(&assessment(), t);
     assert_eq!(lines[1], "1518 B frames: throughput ≥ 80.0 kpps each way, 53.76 Mbit/s forwarded in all (layer 1).");
+    assert_eq!(lines[2], "Reset of the device: 500 ms without forwarding.");
     assert_eq!(terminal_table(&Assessment::default(), t), [""; 0]);
 }
