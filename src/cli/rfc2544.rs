@@ -79,6 +79,9 @@ pub(crate) struct Rfc2544Options {
     /// (default: you are asked to reset it by hand).
     #[arg(long, value_name = "COMMAND")]
     pub(crate) reset_by: Option<String>,
+    /// Destination networks that the frames go to, 1 to 256; the device needs a route to each (default: 1).
+    #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u16..=256), value_name = "COUNT")]
+    networks: Option<u16>,
     /// Number of flows that the packets rotate through, up to 1000000 (default: 1).
     #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u32..=1_000_000))]
     flows: Option<u32>,
@@ -123,6 +126,7 @@ impl Rfc2544Options {
         each("--reset-duration", "rfc2544", self.reset_duration, items, |item, duration| {
             item.reset_duration = *duration;
         })?;
+        each("--networks", "rfc2544", self.networks, items, |item, networks| item.networks = *networks)?;
         each("--flows", "rfc2544", count(self.flows), items, |item, flows| item.flows = *flows)?;
         let random = self.random_ports.then_some(());
         each("--random-ports", "rfc2544", random, items, |item, ()| item.random_ports = true)?;

@@ -72,7 +72,7 @@ impl<'a> Desk<'a> {
         let interrupt = watch_signals(lang)?;
         let mut progress = Progress::new(order.plan(), self.common, lang).reset_by(self.reset_by.take());
         progress.say(&Notice::Preparing);
-        dut_note(&wanted.bed, lang).iter().for_each(|note| progress.note(note));
+        dut_note(&wanted.bed, wanted.networks, lang).iter().for_each(|note| progress.note(note));
         let conducted = match conduct(order, wanted, &mut self.store, &mut progress, &interrupt) {
             Err(BedError::Interrupted) => return Ok(Exit::Interrupted),
             conducted => conducted.map_err(words_or_bed)?,

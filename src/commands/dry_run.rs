@@ -12,7 +12,7 @@ use run::estimate;
 use super::{
     beforehand::fitting,
     language, print, print_json,
-    wanted::{dut_note, stamps, wanted},
+    wanted::{dut_note, wanted},
 };
 use crate::{
     cli::{Common, Measure},
@@ -26,7 +26,7 @@ pub(super) fn dry_run(
     options: &Measure,
     common: &Common,
 ) -> anyhow::Result<Exit> {
-    let wanted = Wanted { stamps: stamps(plan), ..wanted(options, privilege::current())? };
+    let wanted = wanted(options, plan, privilege::current())?;
     let planned = fitting(plan, &wanted)?;
     let (items, for_trials) = (items(plan), planned.for_mtus(&mtus(plan)));
     let run = run::foreseen(plan, planned.bed.clone());
@@ -41,11 +41,11 @@ pub(super) fn dry_run(
         limits: &limits,
     };
     if common.json {
-        print_json(&DryRunDocument::of(&preview, &options.bed.commands_for_dut()))?;
+        print_json(&DryRunDocument::of(&preview, &options.bed.commands_for_dut(wanted.networks)))?;
         return Ok(Exit::Done);
     }
     print(&report::preview(&preview, language(common)))?;
-    dut_note(&options.bed, language(common)).map_or(Ok(()), |note| print(&format!("{note}\n")))?;
+    dut_note(&options.bed, wanted.networks, language(common)).map_or(Ok(()), |note| print(&format!("{note}\n")))?;
     Ok(Exit::Done)
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use bed::Wanted;
 use model::{Bed, Identity, Plan, RunId, rfc2544::Rfc2544Test};
 use report::Notice;
 use run::{NewRun, Order};
@@ -14,7 +13,7 @@ use super::{
     plans, repeat,
     rfc2544::goals,
     tell,
-    wanted::{obtain_privilege, stamps, wanted},
+    wanted::{obtain_privilege, wanted},
 };
 use crate::{
     cli::{self, Common, Identify, Measure, PacketsOptions, ProbeCommand, Rfc2544Options},
@@ -116,7 +115,7 @@ fn measure_with(
     desk.check_room(&id, &plan, options.bed.senders())?;
     let _hold = desk.store().hold(&id)?;
     let privilege = obtain_privilege(&options.bed, options.dut_cpus.is_some(), common)?;
-    let wanted = Wanted { stamps: stamps(&plan), ..wanted(options, privilege)? };
+    let wanted = wanted(options, &plan, privilege)?;
     // Another machine is looked over once it is reached.
     if wanted.bed.has_other_hosts() {
         tell_of_tests(&plan, None, common);

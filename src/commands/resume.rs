@@ -16,7 +16,7 @@ use super::{
     beforehand::check_replays,
     desk::Desk,
     own_program, repeat,
-    wanted::{Privileged, obtain_privilege, stamps},
+    wanted::{Privileged, networks, obtain_privilege, stamps},
 };
 use crate::{
     cli::{Common, Reach, ReportFiles, TakePorts},
@@ -57,6 +57,7 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common:
         wrap: allowed.wrap.clone(),
         taking: allowed.ports.taking(),
         stamps: stamps(&run.plan),
+        networks: networks(&run.plan),
         privilege: obtain_privilege(&reference, dut_cpus.is_some(), common)?,
         program: own_program()?,
         reach: allowed.reach.of_bed(),

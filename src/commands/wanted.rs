@@ -46,8 +46,18 @@ pub(super) fn stamps(plan: &Plan) -> bool {
     plan.latency.iter().any(|item| item.stamps)
 }
 
-/// The requested bed of these options, without stamps.
-pub(super) fn wanted(options: &Measure, privilege: Privilege) -> anyhow::Result<Wanted> {
+/// The most destination networks that a section of it goes to.
+pub(super) fn networks(plan: &Plan) -> u16 {
+    plan.rfc2544.iter().map(|item| item.networks).max().unwrap_or(1)
+}
+
+/// The requested bed of these options for a plan.
+pub(super) fn wanted(options: &Measure, plan: &Plan, privilege: Privilege) -> anyhow::Result<Wanted> {
+    let networks = networks(plan);
+    if networks > 1 && options.bed.stands() {
+        let why = "stays, without routes to several networks; measure with --bed lab:router or the like";
+        return Err(Words(format!("--bed {}: this bed {why}", options.bed)).into());
+    }
     Ok(Wanted {
         bed: options.bed.clone(),
         mtu: options.mtu,
@@ -55,7 +65,8 @@ pub(super) fn wanted(options: &Measure, privilege: Privilege) -> anyhow::Result<
         dut_cpus: options.dut_cpus,
         wrap: options.wrap.words(),
         taking: options.ports.taking(),
-        stamps: false,
+        stamps: stamps(plan),
+        networks,
         privilege,
         program: own_program()?,
         reach: options.reach.of_bed(),
@@ -63,8 +74,8 @@ pub(super) fn wanted(options: &Measure, privilege: Privilege) -> anyhow::Result<
 }
 
 /// Configuration of a device under test that routes; `None` if none does.
-pub(super) fn dut_note(bed: &BedRef, lang: Lang) -> Option<String> {
-    let commands = bed.commands_for_dut();
+pub(super) fn dut_note(bed: &BedRef, networks: u16, lang: Lang) -> Option<String> {
+    let commands = bed.commands_for_dut(networks);
     (!commands.is_empty()).then(|| [vec![Notice::ConfigureDut.text(lang)], commands].concat().join("\n  "))
 }
 

@@ -89,6 +89,9 @@ fn a_router_is_configured_as_it_is_said_and_named_while_it_is_not() {
     story.run(&look).fails(1, &["does not forward", "nothing comes through it; is forwarding on"]);
 
     story.router.set("sysctl -qw net.ipv4.ip_forward=1");
+    let many = story.run(&["rfc2544", "--networks", "256", "--bed", BED, "--dry-run", "--json"]);
+    let told = many.json()["dut_commands"].to_string();
+    assert!(told.contains("for n in $(seq 1 255); do ip route add 198.19.$n.0/24 via 198.19.0.2; done"), "{told}");
     let half = story.run(&look);
     assert_eq!(half.status, 0, "{}", half.err);
     assert!(half.err.contains("IPv6 does not get through the device under test"), "{}", half.err);

@@ -327,6 +327,20 @@ fn a_reset_and_an_overload_of_a_router_are_timed() {
 }
 
 #[test]
+fn frames_go_to_256_networks_that_a_router_knows() {
+    let desk = Desk::new();
+    let words = ["rfc2544", "--tests", "throughput", "--rate", "1 kpps..5 kpps", "--networks", "256", "--frame-sizes"];
+    let more = ["--duration", "500 ms", "--directions", "both", "--json"];
+    for (bed, ip, size) in [("lab:router", "4", "64"), ("lab:xdp-router", "6", "128")] {
+        let done = desk.run(&[&words[..], &[size, "--bed", bed, "--ip", ip], &more].concat());
+        assert_eq!(done.status, 0, "{}", done.err);
+        let tests = &done.json()["rfc2544"][0];
+        assert_eq!(tests["sizes"][0]["throughput"]["load_pps"], 5000.0, "{tests:#}");
+        assert!(!tests["deviations"].to_string().contains("few-networks"), "{tests:#}");
+    }
+}
+
+#[test]
 fn a_bed_without_a_device_measures_the_tester_and_says_so() {
     let desk = Desk::new();
     let words =

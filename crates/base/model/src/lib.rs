@@ -29,7 +29,7 @@ pub mod identity;
 pub mod json;
 pub mod limited;
 pub mod names;
-mod network;
+pub mod network;
 pub mod nic;
 pub mod placement;
 pub mod plain;

@@ -1,6 +1,10 @@
 //! The way of packets: protocols, network stacks, directions, and programs that wait for them.
 
-use std::{fmt, net::IpAddr, str::FromStr};
+use std::{
+    fmt,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr},
+    str::FromStr,
+};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -56,6 +60,29 @@ choice!(
         BusyPoll = "busy-poll",
     }
 );
+
+/// Address in the network that lies so many networks of this prefix length behind that of an address.
+pub fn network_after(address: IpAddr, prefix: u8, networks: u32) -> IpAddr {
+    match address {
+        IpAddr::V4(address) => {
+            let step = 1_u32.checked_shl(32 - u32::from(prefix.min(32))).unwrap_or_default();
+            Ipv4Addr::from_bits(address.to_bits().wrapping_add(step.wrapping_mul(networks))).into()
+        }
+        IpAddr::V6(address) => {
+            let step = 1_u128.checked_shl(128 - u32::from(prefix.min(128))).unwrap_or_default();
+            Ipv6Addr::from_bits(address.to_bits().wrapping_add(step.wrapping_mul(networks.into()))).into()
+        }
+    }
+}
+
+/// Prefix length of each of several networks behind an end (RFC 2544, appendix C.2.2). IPv6 has them in one /64: what varies in a stream's
+/// addresses lies in their last four bytes.
+pub fn prefix_of_several(ip: IpVersion) -> u8 {
+    match ip {
+        IpVersion::V4 => 24,
+        IpVersion::V6 => 112,
+    }
+}
 
 /// IP version, written 4 or 6.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

@@ -315,6 +315,11 @@ pub enum Deviation {
     },
     /// The overload of the recovery test is no load that the device was shown to fail at.
     NoOverload,
+    /// No section of the plan goes to 256 networks.
+    FewNetworks {
+        /// Networks that this one goes to.
+        networks: u16,
+    },
     /// Frame sizes of the RFC are missing.
     FewSizes {
         /// Sizes of the RFC that were tested.

@@ -193,7 +193,7 @@ fn addresses_and_routes(namespace: &str, interface: &Interface) -> Vec<Change> {
     });
     let routes = interface.routes.iter().map(|route| {
         let (namespace, interface) = at();
-        Route { namespace, interface, to: route.to, prefix: route.prefix, via: route.via }.into()
+        Route { namespace, interface, to: route.to, prefix: route.prefix, via: route.via, count: route.count }.into()
     });
     addresses.chain(routes).collect()
 }

@@ -148,7 +148,7 @@ mod tests {
         let two = parse("ports: enp1s0f0, enp1s0f1").expect("two NICs");
         assert_eq!((two.to_string().as_str(), two.layout().through()), ("ports:enp1s0f0,enp1s0f1", None));
         let routed = parse("ports:eth1,eth2,routed,dut=ssh://me@router").expect("two NICs");
-        assert!(routed.layout().through().is_some() && !routed.commands_for_dut().is_empty());
+        assert!(routed.layout().through().is_some() && !routed.commands_for_dut(1).is_empty());
         assert_eq!(routed.to_string(), "ports:eth1,eth2,routed,dut=ssh://me@router");
         let third = parse("ports:eth1,eth2,eth3").expect_err("a third").to_string();
         assert!(third.contains("\"eth3\" is none of routed, via="), "{third}");

@@ -8,7 +8,10 @@ use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
 };
 
-use model::{Answer, Dut, Gateway, IpVersion};
+use model::{
+    Answer, Dut, Gateway, IpVersion,
+    network::{network_after, prefix_of_several},
+};
 
 use crate::reference::{Network, Remote, SSH, address, remote};
 
@@ -31,6 +34,8 @@ pub(crate) struct Route {
     pub(crate) prefix: u8,
     /// The gateway.
     pub(crate) via: IpAddr,
+    /// Networks from this one on, a route each.
+    pub(crate) count: u32,
 }
 
 impl Through {
@@ -65,13 +70,49 @@ impl Through {
     pub(crate) fn routes(&self, side: usize) -> Vec<Route> {
         let route = |pair: &[Network; 2]| {
             let (to, prefix) = network(pair[1 - side]);
-            Route { to, prefix, via: pair[side].0 }
+            Route { to, prefix, via: pair[side].0, count: 1 }
         };
         self.gateways.iter().map(route).collect()
     }
 
+    /// Routes of the device to the further ones of so many networks behind the end at this side.
+    pub(crate) fn behind(&self, side: usize, networks: u16) -> Vec<Route> {
+        let route = |(address, _): Network| {
+            let prefix = prefix_of_several(IpVersion::of(address));
+            let (to, _) = network((network_after(address, prefix, 1), prefix));
+            Route { to, prefix, via: address, count: u32::from(networks) - 1 }
+        };
+        if networks > 1 { self.addresses(side, 0).into_iter().map(route).collect() } else { Vec::new() }
+    }
+
+    /// Commands for the same routes on a Linux device.
+    fn commands_behind(&self, side: usize, networks: u16) -> Vec<String> {
+        let command = |route: Route| {
+            let to = match route.to {
+                IpAddr::V4(to) => {
+                    let [a, b, c, _] = to.octets();
+                    match u32::from(c) + route.count <= 256 {
+                        true => format!("{a}.{b}.$n.0"),
+                        false => format!("{a}.$(({b} + n / 256)).$((n % 256)).0"),
+                    }
+                }
+                IpAddr::V6(to) => {
+                    let [a, b, c, d, ..] = to.segments();
+                    format!("{a:x}:{b:x}:{c:x}:{d:x}:0:0:$(printf %x $n):0")
+                }
+            };
+            let first = match route.to {
+                IpAddr::V4(to) => u32::from(to.octets()[2]),
+                IpAddr::V6(to) => u32::from(to.segments()[6]),
+            };
+            let (last, prefix, via) = (first + route.count - 1, route.prefix, route.via);
+            format!("for n in $(seq {first} {last}); do ip route add {to}/{prefix} via {via}; done")
+        };
+        self.behind(side, networks).into_iter().map(command).collect()
+    }
+
     /// Commands for a Linux device whose ports face these interfaces of the tester; empty if it does not route.
-    pub(crate) fn commands(&self, facing: [&str; 2]) -> Vec<String> {
+    pub(crate) fn commands(&self, facing: [&str; 2], networks: u16) -> Vec<String> {
         if self.gateways.is_empty() {
             return vec![];
         }
@@ -87,7 +128,8 @@ impl Through {
             IpAddr::V4(_) => "sysctl -w net.ipv4.ip_forward=1".to_owned(),
             IpAddr::V6(_) => "sysctl -w net.ipv6.conf.all.forwarding=1".to_owned(),
         });
-        [at(0), at(1), forward.collect()].concat()
+        let behind = (0..2).flat_map(|side| self.commands_behind(side, networks));
+        [at(0), at(1), forward.collect(), behind.collect()].concat()
     }
 }
 
@@ -279,7 +321,25 @@ mod tests {
         let commands = through.commands(["eth1", "eth2"]);
         assert_eq!(commands[0], "ip link set PORT1 up    # PORT1: the port that faces eth1");
         assert_eq!((commands[1].as_str(), commands.len()), ("ip address add 198.18.4.254/24 dev PORT1", 5));
-        assert!(parse(",dut=ssh://router").expect("a switch").commands(["a", "b"]).is_empty());
+        assert!(parse(",dut=ssh://router").expect("a switch").commands(["a", "b"], 1).is_empty());
+    }
+
+    #[test]
+    fn routes_to_further_networks_are_commands_of_a_shell() {
+        let commands = parse(",routed").expect("a router").commands(["a", "b"], 256);
+        assert_eq!(
+            commands[commands.len() - 4..],
+            [
+                "for n in $(seq 1 255); do ip route add 198.18.$n.0/24 via 198.18.0.2; done",
+                "for n in $(seq 1 255); do ip route add 2001:2:0:0:0:0:$(printf %x $n):0/112 via 2001:2::2; done",
+                "for n in $(seq 1 255); do ip route add 198.19.$n.0/24 via 198.19.0.2; done",
+                "for n in $(seq 1 255); do ip route add 2001:2:0:1:0:0:$(printf %x $n):0/112 via 2001:2:0:1::2; done",
+            ]
+        );
+        let other = parse(",via=198.18.4.1/24,198.19.250.1/24").expect("a router").commands(["a", "b"], 256);
+        assert!(
+            other.last().expect("routes").starts_with("for n in $(seq 251 505); do ip route add 198.$((19 + n / 256))")
+        );
     }
 
     #[test]

@@ -24,6 +24,8 @@ pub struct Wanted {
     pub taking: Taking,
     /// Whether to enable hardware timestamps if supported.
     pub stamps: bool,
+    /// Destination networks behind each end that the device under test has to have routes to.
+    pub networks: u16,
     /// Privileges of the program.
     pub privilege: Privilege,
     /// The agents' program.
@@ -37,7 +39,7 @@ impl Wanted {
     pub fn plain(bed: BedRef, privilege: Privilege, program: PathBuf) -> Self {
         let (cpus, dut_cpus, wrap) = (None, None, Vec::new());
         let (taking, reach) = (Taking::default(), Reach::default());
-        Self { bed, mtu: None, cpus, dut_cpus, wrap, taking, stamps: false, privilege, program, reach }
+        Self { bed, mtu: None, cpus, dut_cpus, wrap, taking, stamps: false, networks: 1, privilege, program, reach }
     }
 }
 
@@ -114,8 +116,8 @@ pub(crate) trait Layout: Send + Sync {
         None
     }
 
-    /// Commands for a Linux device under test; empty if it needs none.
-    fn commands_for_dut(&self) -> Vec<String> {
+    /// Commands for a Linux device under test with so many networks behind each end; empty if it needs none.
+    fn commands_for_dut(&self, _networks: u16) -> Vec<String> {
         Vec::new()
     }
 
@@ -153,6 +155,11 @@ impl BedRef {
         self.layout.senders()
     }
 
+    /// Whether it exists before the run.
+    pub fn stands(&self) -> bool {
+        self.layout.stands()
+    }
+
     /// Whether other hosts have to be reached to determine it.
     pub fn has_other_hosts(&self) -> bool {
         !self.layout.hosts().is_empty()
@@ -164,8 +171,8 @@ impl BedRef {
     }
 
     /// Commands for a Linux device under test, to be run before a measurement; empty if it needs none.
-    pub fn commands_for_dut(&self) -> Vec<String> {
-        self.layout.commands_for_dut()
+    pub fn commands_for_dut(&self, networks: u16) -> Vec<String> {
+        self.layout.commands_for_dut(networks)
     }
 
     /// The same ends without the device between them, where such a bed can be made.

@@ -151,7 +151,7 @@ fn an_interface_that_was_down_keeps_its_addresses_and_a_route_of_somebody_else_s
     other.apply(Change::LinkUp(change::LinkUp { namespace: c, interface: d })).expect("set up");
     let route = |to: &str, via: &str| {
         let (namespace, interface) = named();
-        Change::Route(change::Route { namespace, interface, to: address(to), prefix: 24, via: address(via) })
+        Change::Route(change::Route { namespace, interface, to: address(to), prefix: 24, via: address(via), count: 3 })
     };
     let (there, missing) = (("198.19.0.0", "198.18.0.9"), ("198.19.1.0", "198.18.0.9"));
     kernel::route::add(&namespace, &interface, (address(there.0), 24), address(there.1)).expect("somebody else's");

@@ -1,7 +1,8 @@
 //! Results of tests of RFC 2544, and where the tests differ from the RFC.
 
 use model::{
-    BitRates, FrameSize, FreeFigure, Metric, Nanos, PacketStream, ProbeSpec, Run, Total, Trial, TrialAssessment,
+    BitRates, FrameSize, FreeFigure, Metric, Nanos, PacketStream, PacketsSpec, ProbeSpec, Run, Total, Trial,
+    TrialAssessment,
     plan::{Method, Section},
     rfc2544::{
         AtThroughput, BackToBack, Deviation, FRAME_SIZES, OVERLOAD, PlannedRfc2544, PortRates, RESET, Recovery, Reset,
@@ -16,6 +17,7 @@ const TRIAL: Nanos = Nanos::from_secs(60);
 const LATENCY_TRIAL: Nanos = Nanos::from_secs(120);
 const LATENCY_TRIALS: u32 = 20;
 const BURSTS: u32 = 50;
+const NETWORKS: u16 = 256;
 const LONGEST_BURST: Nanos = Nanos::from_secs(2);
 
 /// Share of what the link carries that the highest load reaches, if it was meant to.
@@ -267,6 +269,16 @@ fn reset(trial: &Trial) -> Option<Reset> {
 /// Seconds without a frame at the end of a trial that show a device which did not come back.
 const QUIET: f64 = 0.1;
 
+/// Fewer networks than section 11 asks for, here and in each other section of these tests.
+fn few_networks(run: &Run, section: &Section) -> Option<Deviation> {
+    let of = |section: &Section| {
+        let stream = section.specs.first()?.of::<PacketsSpec>()?.streams.first()?;
+        matches!(section.method, Method::Rfc2544(_)).then(|| stream.networks.unwrap_or(1))
+    };
+    let most = run.plan.sections().iter().filter_map(of).max()?;
+    (most < NETWORKS).then(|| of(section)).flatten().map(|networks| Deviation::FewNetworks { networks })
+}
+
 /// Whether trials may lose frames.
 fn allows_loss(goal: &Goal) -> bool {
     goal.loss_ratio.0 > 0.0 || goal.exceed_ratio.0 > 0.0
@@ -317,6 +329,7 @@ fn deviations(run: &Run, section: &Section, planned: &PlannedRfc2544, found: &Fo
             .then_some(Deviation::ShortBursts { duration: planned.longest_burst }),
         is_short(recovery, planned.duration, TRIAL).then_some(Deviation::ShortOverloads { duration: planned.duration }),
         (recovery && !found.is_overloaded).then_some(Deviation::NoOverload),
+        few_networks(run, section),
         (tested < FRAME_SIZES.len()).then_some(Deviation::FewSizes { tested, of: FRAME_SIZES.len() }),
         found.is_limited.then_some(Deviation::SenderLimited),
         found.is_below_line.then_some(Deviation::BelowLine),

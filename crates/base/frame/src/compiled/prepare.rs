@@ -97,6 +97,19 @@ pub(super) struct Fields {
     destination_port: Values<u16>,
 }
 
+/// The place's destination, or the same address in several networks.
+fn destinations(stream: &Stream, place: &Place) -> Values<IpAddr> {
+    let (first, prefix) = (place.destination, prefix_of_several(stream.ip));
+    let after = |networks: u32| network_after(first, prefix, networks);
+    match stream.networks {
+        None | Some(1) => Values::One(first),
+        Some(networks) => {
+            let step = low_bytes(after(1)).wrapping_sub(low_bytes(first));
+            Values::Range { first, last: after(u32::from(networks) - 1), step }
+        }
+    }
+}
+
 impl Fields {
     pub(super) fn of(stream: &Stream, place: &Place) -> Result<Self, CompileError> {
         let (source_port, destination_port) = stream.ports();
@@ -104,7 +117,7 @@ impl Fields {
             source_mac: stream.source_mac.clone().unwrap_or(Values::One(place.source_mac)),
             destination_mac: stream.destination_mac.clone().unwrap_or(Values::One(place.next_hop_mac)),
             source_ip: stream.source_ip.clone().unwrap_or(Values::One(place.source)),
-            destination_ip: stream.destination_ip.clone().unwrap_or(Values::One(place.destination)),
+            destination_ip: stream.destination_ip.clone().unwrap_or_else(|| destinations(stream, place)),
             source_port,
             destination_port,
         };

@@ -6,6 +6,7 @@ use derive_more::Display;
 use serde::{Deserialize, Serialize};
 
 use super::At;
+use crate::network::network_after;
 
 /// An address on an interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
@@ -21,9 +22,9 @@ pub struct Address {
     pub prefix: u8,
 }
 
-/// A route to a network through a gateway.
+/// A route to a network through a gateway, or to several networks in a row.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
-#[display("route to {to}/{prefix} via {via} at {}", At(namespace, interface))]
+#[display("{}route to {to}/{prefix} via {via} at {}", times(*count), At(namespace, interface))]
 pub struct Route {
     /// Namespace of the route.
     pub namespace: String,
@@ -35,4 +36,23 @@ pub struct Route {
     pub prefix: u8,
     /// The gateway.
     pub via: IpAddr,
+    /// Networks from this one on, a route each.
+    #[serde(default = "one")]
+    pub count: u32,
+}
+
+fn one() -> u32 {
+    1
+}
+
+fn times(count: u32) -> String {
+    if count == 1 { String::new() } else { format!("{count} networks, the first: ") }
+}
+
+impl Route {
+    /// Networks with their prefixes, in order.
+    pub fn networks(&self) -> Vec<(IpAddr, u8)> {
+        let network = |place: u32| (network_after(self.to, self.prefix, place), self.prefix);
+        (0..self.count).map(network).collect()
+    }
 }

@@ -52,6 +52,8 @@ use crate::{
 pub const MOST_FLOWS: u32 = 1_000_000;
 /// Streams of one file at the most.
 pub const MOST_STREAMS: usize = 256;
+/// Destination networks of a stream at the most.
+pub const MOST_NETWORKS: u16 = 256;
 /// VLAN tags of a frame at the most.
 pub const MOST_VLANS: usize = 2;
 /// Where UDP and TCP come from unless told, as in RFC 2544, C.2.6.4.
@@ -92,6 +94,10 @@ pub struct Stream {
     pub source_ip: Option<Values<IpAddr>>,
     /// `None` is the other end's.
     pub destination_ip: Option<Values<IpAddr>>,
+    /// Destination networks, one after the other, each with its own flow: the other end's address, and the same one in the networks behind it. `None`
+    /// is that address alone.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub networks: Option<u16>,
     /// `None` is [`SOURCE_PORT`], or as many as the flows need.
     pub source_port: Option<Values<u16>>,
     /// `None` is [`DESTINATION_PORT`], or as many as the flows need.
@@ -150,6 +156,7 @@ impl Default for Stream {
             destination_mac: None,
             source_ip: None,
             destination_ip: None,
+            networks: None,
             source_port: None,
             destination_port: None,
             flows: None,
@@ -244,6 +251,11 @@ impl Stream {
         if let Some(group) = sources.iter().find(|address| address.is_multicast()) {
             return Err(format!("source_ip {group} names a group: no packet comes from one"));
         }
+        if let Some(networks) = self.networks
+            && (self.destination_ip.is_some() || !(1..=MOST_NETWORKS).contains(&networks))
+        {
+            return Err(format!("networks is 1 to {MOST_NETWORKS}, and takes the place of destination_ip"));
+        }
         match sources.iter().chain(&destinations).find(|address| IpVersion::of(**address) != self.ip) {
             Some(other) => Err(format!("{other} is not {}: write ip = {}", self.ip, u8::from(IpVersion::of(*other)))),
             None => Ok(()),
@@ -294,9 +306,14 @@ impl Stream {
         let macs =
             [&self.source_mac, &self.destination_mac].map(|values| values.as_ref().map_or(Some(1), Values::count));
         let ips = [&self.source_ip, &self.destination_ip].map(|values| values.as_ref().map_or(Some(1), Values::count));
+        let networks = Some(u64::from(self.networks.unwrap_or(1)));
         let ports =
             [&self.source_port, &self.destination_port].map(|values| values.as_ref().map_or(Some(1), Values::count));
-        macs.into_iter().chain(ips).chain(ports).try_fold(1_u64, |product, count| Some(product.saturating_mul(count?)))
+        macs.into_iter()
+            .chain(ips)
+            .chain([networks])
+            .chain(ports)
+            .try_fold(1_u64, |product, count| Some(product.saturating_mul(count?)))
     }
 
     /// How many flows ports make that nobody has set, where the fields make only one.

@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn several_senders_are_joined_to_their_receiver_by_a_bridge() {
-        let ground = Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true };
+        let ground = Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 1 };
         let topology = Bridge { senders: 2, name: "switch" }.topology(&ground);
         let bed = topology.bed("lab:senders=2", model::Privilege::Root);
         assert_eq!(bed.endpoints.iter().map(|end| end.name.as_str()).collect::<Vec<_>>(), ["a1", "a2", "b"]);

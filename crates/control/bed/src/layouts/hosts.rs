@@ -45,8 +45,8 @@ impl Layout for Hosts {
         self.through.known()
     }
 
-    fn commands_for_dut(&self) -> Vec<String> {
-        self.commands_for_dut()
+    fn commands_for_dut(&self, networks: u16) -> Vec<String> {
+        self.commands_for_dut(networks)
     }
 
     fn lay_out(&self, _: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<LaidOut, BedError> {

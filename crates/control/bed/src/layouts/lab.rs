@@ -32,6 +32,8 @@ pub(super) struct Ground {
     pub(super) mtu: Mtu,
     /// Whether the kernel has IPv6.
     pub(super) ipv6: bool,
+    /// Networks behind each end.
+    pub(super) networks: u16,
 }
 
 pub(super) fn parse(text: &str) -> Parsed {
@@ -74,7 +76,7 @@ impl Ground {
         if !ETHERNET_MTUS.contains(&mtu.0) {
             return Err(BedError::Mtu(mtu.0));
         }
-        Ok(Self { id: id.to_owned(), mtu, ipv6: machines[0].lab_state(None)?.ipv6 })
+        Ok(Self { id: id.to_owned(), mtu, ipv6: machines[0].lab_state(None)?.ipv6, networks: wanted.networks })
     }
 
     /// The addresses among these that an interface can have.
@@ -113,7 +115,7 @@ mod tests {
     use crate::layouts::tests::changes_of;
 
     fn ground(mtu: u32) -> Ground {
-        Ground { id: "1f".into(), mtu: Mtu(mtu), ipv6: true }
+        Ground { id: "1f".into(), mtu: Mtu(mtu), ipv6: true, networks: 1 }
     }
 
     #[test]

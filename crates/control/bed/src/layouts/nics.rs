@@ -84,8 +84,8 @@ impl Layout for Nics {
         self.through.known()
     }
 
-    fn commands_for_dut(&self) -> Vec<String> {
-        self.through.commands(self.names.each_ref().map(String::as_str))
+    fn commands_for_dut(&self, networks: u16) -> Vec<String> {
+        self.through.commands(self.names.each_ref().map(String::as_str), networks)
     }
 
     fn lay_out(&self, id: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<LaidOut, BedError> {

@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn an_open_vswitch_has_daemons_and_a_folder_of_its_own() {
-        let mut topology = topology(&Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true });
+        let mut topology = topology(&Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 1 });
         let mut bed = topology.bed("lab:ovs", Privilege::Root);
         assert_eq!((bed.layout(), dut_namespace(&bed).as_deref()), ("lab-ovs", Some("wp1f-ovs")));
         let changes = changes_of(&topology);

@@ -72,6 +72,7 @@ fn topology(router: Router, ground: &Ground) -> Topology {
     }
     let interface = |side: usize| Interface {
         addresses: through.gateways.iter().map(|pair| pair[side]).collect(),
+        routes: through.behind(side, ground.networks),
         // A veth drops packets that XDP sends to it unless its peer receives by NAPI.
         gro: true,
         ..ground.interface(&facing(&end_name(side, 2)))
@@ -113,7 +114,7 @@ mod tests {
 
     #[test]
     fn two_namespaces_are_routed_through_a_third_one() {
-        let ground = Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true };
+        let ground = Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 1 };
         let changes = changes_of(&topology(KERNEL, &ground));
         for change in [
             "net.ipv4.ip_forward = 1 in wp1f-router",
@@ -136,7 +137,7 @@ mod tests {
 
     #[test]
     fn ends_of_the_xdp_router_receive_from_it_and_send_whole_packets() {
-        let topology = topology(XDP, &Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true });
+        let topology = topology(XDP, &Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 1 });
         let changes = changes_of(&topology);
         for change in ["wp1f-a/lab-a GRO on", "wp1f-b/lab-b tx-checksums off", "wp1f-b/lab-b tx-vlan-tags off"] {
             assert!(changes.iter().any(|made| made == change), "{change}: {changes:#?}");
@@ -146,8 +147,21 @@ mod tests {
     }
 
     #[test]
+    fn a_router_has_routes_to_each_network_behind_its_ends() {
+        let ground = Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 256 };
+        let changes = changes_of(&topology(KERNEL, &ground));
+        for change in [
+            "255 networks, the first: route to 198.18.1.0/24 via 198.18.0.2 at wp1f-router/to-a",
+            "255 networks, the first: route to 2001:2:0:1::1:0/112 via 2001:2:0:1::2 at wp1f-router/to-b",
+        ] {
+            assert!(changes.iter().any(|made| made == change), "{change}: {changes:#?}");
+        }
+    }
+
+    #[test]
     fn without_ipv6_nothing_of_it_is_left() {
-        let changes = changes_of(&topology(KERNEL, &Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: false }));
+        let changes =
+            changes_of(&topology(KERNEL, &Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: false, networks: 1 }));
         assert!(!changes.iter().any(|change| change.contains("ipv6") || change.contains("2001:")), "{changes:#?}");
     }
 }

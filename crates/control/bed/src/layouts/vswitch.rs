@@ -78,7 +78,7 @@ fn topology(ground: &Ground) -> Topology {
             // A veth drops packets that XDP sends to it unless its peer receives by NAPI.
             Interface { gro: true, ..ground.interface(&part.facing) },
             ground.interface(&part.port),
-            Interface { addresses, ..ground.interface(&part.router) },
+            Interface { addresses, routes: through.behind(side, ground.networks), ..ground.interface(&part.router) },
         ]
     };
     let interfaces = parts.iter().enumerate().flat_map(at_side).collect();
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_router_hangs_between_two_bridges_in_one_namespace() {
-        let ground = Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true };
+        let ground = Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 1 };
         let topology = topology(&ground);
         let changes = changes_of(&topology);
         for change in [

@@ -44,11 +44,17 @@ impl Kind for Route {
     }
 
     fn make(&self, (): ()) -> Result<(), Failure> {
-        Ok(route::add(&self.namespace, &self.interface, (self.to, self.prefix), self.via)?)
+        let add = |network| route::add(&self.namespace, &self.interface, network, self.via);
+        Ok(self.networks().into_iter().try_for_each(add)?)
     }
 
     fn undo(&self, (): (), recorded: &Namespaces) -> Result<bool, Failure> {
-        let remove = || route::remove(&self.namespace, &self.interface, (self.to, self.prefix), self.via);
-        undo_in(&self.namespace, recorded, remove)
+        // A crash may have left some of them.
+        let mut is_undone = false;
+        for network in self.networks() {
+            let remove = || route::remove(&self.namespace, &self.interface, network, self.via);
+            is_undone |= undo_in(&self.namespace, recorded, remove)?;
+        }
+        Ok(is_undone)
     }
 }

@@ -81,6 +81,7 @@ deviation-few-bursts = { $bursts } bursts were searched for instead of 50.
 deviation-short-bursts = The longest burst lasts { $duration } instead of 2 s.
 deviation-short-overloads = Overloads last { $duration } instead of 60 s.
 deviation-no-overload = The overload of the recovery test lost nothing at one frame size or more: the device was not overloaded there.
+deviation-few-networks = The frames went to fewer than 256 destination networks ({ $networks }); section 11 asks for the tests with 256, too.
 deviation-few-sizes = { $tested } of the { $of } frame sizes of the RFC were tested.
 deviation-sender-limited = The sender did not reach the highest load of the plan at every size; there, the highest load that it reached takes its place.
 deviation-below-line = The highest load of the tests is below what the link carries, at one frame size or more.

@@ -81,6 +81,7 @@ deviation-few-bursts = バーストの探索は、50回ではなく { $bursts }�
 deviation-short-bursts = 最長のバーストは、2 s ではなく { $duration } です。
 deviation-short-overloads = 過負荷の時間は、60 s ではなく { $duration } です。
 deviation-no-overload = 一部のフレーム長で、回復試験の過負荷でも損失がありませんでした。その場合、装置は過負荷になっていません。
+deviation-few-networks = 宛先ネットワークは { $networks } 個です。256 個での試験(11節)は行っていません。
 deviation-few-sizes = RFC のフレーム長 { $of } 種類のうち、試験したのは { $tested } 種類です。
 deviation-sender-limited = 一部のフレーム長で、送信側が測定プランの最大負荷に達しませんでした。その場合は、達した値を最大負荷としています。
 deviation-below-line = 一部のフレーム長で、試験の最大負荷がリンクの運べる最大値を下回っています。

@@ -150,6 +150,7 @@ fn what_is_shorter_than_in_the_rfc_is_a_deviation() {
             Deviation::ManyFramesTimed,
             Deviation::FewBursts { bursts: 2 },
             Deviation::ShortOverloads { duration: seconds(1) },
+            Deviation::FewNetworks { networks: 1 },
             Deviation::FewSizes { tested: 2, of: 7 },
             Deviation::ShortWaits,
         ]
@@ -160,7 +161,7 @@ fn what_is_shorter_than_in_the_rfc_is_a_deviation() {
     let origin = Some(model::trial::Origin { procedure: "rfc2544.1".to_owned(), attempt: 1 });
     let bed = Bed { dut: Some(Dut::default()), simulated: false, ..fixture::lab() };
     let run = Run { trials: vec![Trial { origin, ..trial(&spec) }], bed, ..fixture::run(plan) };
-    assert_eq!(deviations(&run), [Deviation::ShortWaits]);
+    assert_eq!(deviations(&run), [Deviation::FewNetworks { networks: 1 }, Deviation::ShortWaits]);
 }
 
 #[test]

@@ -63,6 +63,9 @@ pub struct Rfc2544Item {
     /// Duration of the trial in which the device is reset.
     #[serde(default = "two_minutes")]
     pub reset_duration: Nanos,
+    /// Destination networks behind the device, 1 or 256 in the RFC: frames go to one after the other.
+    #[serde(default = "one_network", skip_serializing_if = "is_one")]
+    pub networks: u16,
     /// Flows that the frames take turns in.
     #[serde(default = "one_flow")]
     pub flows: NonZeroU32,
@@ -98,6 +101,14 @@ fn two_seconds() -> Nanos {
     Nanos::from_secs(2)
 }
 
+fn one_network() -> u16 {
+    1
+}
+
+fn is_one(networks: &u16) -> bool {
+    *networks == 1
+}
+
 fn three() -> NonZeroU32 {
     NonZeroU32::MIN.saturating_add(2)
 }
@@ -118,6 +129,9 @@ const LEAST_PAYLOAD: PayloadSize = PayloadSize(10);
 
 /// More trials at one load cannot be meant.
 const MOST_REPEATS: u64 = 1_000;
+
+/// Source port of the first flow to each of several networks.
+const FIRST_PORT: u16 = 1024;
 
 /// Source and destination ports of random flows (RFC 4814, section 4.5).
 const RANDOM_SOURCES: [u16; 2] = [1024, 65_535];
@@ -257,13 +271,22 @@ impl Rfc2544Item {
     }
 
     fn stream(&self, size: FrameSize, load: Load) -> Stream {
-        let flows = Some(self.flows.get()).filter(|flows| *flows > 1);
+        let networks = Some(self.networks).filter(|networks| *networks != 1);
+        let of_each = self.flows.get().div_ceil(self.networks.max(1).into());
+        let flows = of_each * u32::from(self.networks.max(1));
+        // Where networks make flows already, ports make more of each only where they are named.
+        let ports = (networks.is_some() && of_each > 1).then(|| Values::Range {
+            first: FIRST_PORT,
+            last: (u32::from(FIRST_PORT) + of_each - 1).min(65_535) as u16,
+            step: 1,
+        });
         let random = |[first, last]: [u16; 2]| self.random_ports.then_some(Values::Random { first, last, seed: 0 });
         Stream {
             sizes: Sizes::List(vec![size]),
             ip: self.ip,
-            flows: if self.random_ports { Some(self.flows.get()) } else { flows },
-            source_port: random(RANDOM_SOURCES),
+            networks,
+            flows: (self.random_ports || flows > 1).then_some(flows),
+            source_port: random(RANDOM_SOURCES).or(ports),
             destination_port: random(RANDOM_DESTINATIONS),
             load,
             ..Stream::default()
@@ -338,6 +361,21 @@ mod tests {
             ("random 1024..65535 seed 0".to_owned(), Ok(100))
         );
         assert_eq!(spec.profile().ip, IpVersion::V6);
+    }
+
+    #[test]
+    fn frames_go_to_several_networks_with_as_many_flows_each() {
+        let stream = |keys: &str| {
+            let spec = plan(&format!("rate = \"1 Mpps\"\nframe_sizes = [64]\n{keys}")).unwrap().specs().remove(0);
+            spec.of::<PacketsSpec>().unwrap().streams[0].clone()
+        };
+        let counted = |keys: &str| (stream(keys).networks, stream(keys).flow_count().unwrap());
+        assert_eq!(counted("networks = 256"), (Some(256), 256));
+        assert_eq!(counted("networks = 256\nflows = 1000"), (Some(256), 1024));
+        assert_eq!(counted("networks = 256\nflows = 1000\nrandom_ports = true"), (Some(256), 1024));
+        assert_eq!(counted("flows = 10"), (None, 10));
+        let error = plan("rate = \"1 Mpps\"\nnetworks = 257").unwrap_err();
+        assert!(error.contains("networks is 1 to 256"), "{error}");
     }
 
     #[test]

@@ -62,12 +62,12 @@ impl Hosts {
     pub(crate) const SCHEME: &str = "hosts:";
 
     /// Commands for configuring a device under test between them.
-    pub(crate) fn commands_for_dut(&self) -> Vec<String> {
+    pub(crate) fn commands_for_dut(&self, networks: u16) -> Vec<String> {
         let near = format!("{} of this host", self.near.name());
         let far: Vec<_> =
             self.far.iter().map(|far| format!("{} of {}", far.end.name(), far.remote.destination)).collect();
         let far = far.join(", ");
-        self.through.commands(if self.far.len() > 1 { [&far, &near] } else { [&near, &far] })
+        self.through.commands(if self.far.len() > 1 { [&far, &near] } else { [&near, &far] }, networks)
     }
 }
 
@@ -187,7 +187,7 @@ mod tests {
         let two: Hosts = text.parse().expect("a router");
         assert_eq!(shown(&two.near), ["198.18.4.2/24", "198.18.5.0/24 via 198.18.4.1"]);
         assert_eq!(shown(&two.far[0].end), ["198.18.5.2/24", "198.18.4.0/24 via 198.18.5.1"]);
-        let commands = two.commands_for_dut();
+        let commands = two.commands_for_dut(1);
         assert_eq!(commands[0], "ip link set PORT1 up    # PORT1: the port that faces eth2 of this host");
         assert_eq!(commands[2], "ip link set PORT2 up    # PORT2: the port that faces eth1 of me@far");
         assert!(two.through.dut.is_some());
@@ -198,7 +198,7 @@ mod tests {
         assert_eq!(shown(&three.near)[0], "198.18.5.2/24", "several send to this one");
         let far: Vec<_> = three.far.iter().map(|far| shown(&far.end)[0].clone()).collect();
         assert_eq!(far, ["198.18.4.2/24", "198.18.4.3/24"]);
-        assert!(three.commands_for_dut()[0].ends_with("faces e of one, f of two"));
+        assert!(three.commands_for_dut(1)[0].ends_with("faces e of one, f of two"));
 
         let why = |text: &str| text.parse::<Hosts>().expect_err(text).to_string();
         assert!(why("hosts:ssh://far?dev=e,routed").contains("name it with near-dev="));
