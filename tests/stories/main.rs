@@ -15,6 +15,7 @@ mod compare;
 mod documents;
 mod dut;
 mod faults;
+mod faulty_devices;
 mod forwarding;
 mod hosts;
 mod kills;

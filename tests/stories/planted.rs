@@ -97,6 +97,17 @@ impl<'a> Bad<'a> {
         self.at("b", &format!("ip link set dev lab-b xdp obj {} sec xdp/{fault}", text(&object)));
     }
 
+    /// The same at a port of a router between the ends.
+    pub(crate) fn xdp_at(&self, port: &str, fault: &str, every: u64) {
+        let object = self.compile(every);
+        self.at("router", &format!("ip link set dev {port} xdp obj {} sec xdp/{fault}", text(&object)));
+    }
+
+    /// Removes the fault of [`xdp_at`](Self::xdp_at).
+    pub(crate) fn remove_xdp_at(&self, port: &str) {
+        self.at("router", &format!("ip link set dev {port} xdp off"));
+    }
+
     /// Removes the fault of [`xdp`](Self::xdp).
     pub(crate) fn remove_xdp(&self) {
         self.at("b", "ip link set dev lab-b xdp off");

@@ -16,6 +16,8 @@
 #define LARGE (1400 + ETH_HLEN) // an IP packet of 1400 bytes passes, one byte more does not
 #define COPY 7                  // marks what was sent again, so that it is not sent again for ever
 #define SLOW 0x10020            // class 1:20 of the queueing discipline that the test sets up
+#define NUMBERED 49185          // model::stream::DESTINATION_PORT
+#define PAUSE 100               // ms between two trials at the least
 #define PAYLOAD (ETH_HLEN + sizeof(struct iphdr) + sizeof(struct udphdr))
 #define DESTINATION (ETH_HLEN + __builtin_offsetof(struct iphdr, daddr))
 #define HEADER_SUM (ETH_HLEN + __builtin_offsetof(struct iphdr, check))
@@ -53,6 +55,80 @@ SEC("xdp/lose")
 int lose(struct xdp_md *frame)
 {
     return is_chosen((void *)(long)frame->data, (void *)(long)frame->data_end, 1) ? XDP_DROP : XDP_PASS;
+}
+
+// Frames of numbered packets alone, so that both ends still speak to each other: by their destination port.
+static __always_inline int is_numbered(struct xdp_md *frame)
+{
+    void *data = (void *)(long)frame->data, *end = (void *)(long)frame->data_end;
+    struct udphdr *udp = data + ETH_HLEN + sizeof(struct iphdr);
+    return is_datagram(data, end) && (void *)(udp + 1) <= end && udp->dest == bpf_htons(NUMBERED);
+}
+
+// Times since the first numbered packet, and since the last one before a pause; in ms.
+struct clock {
+    __u64 first, last, pause;
+};
+
+struct {
+    __uint(type, BPF_MAP_TYPE_ARRAY);
+    __uint(max_entries, 1);
+    __type(key, __u32);
+    __type(value, struct clock);
+} clocks SEC(".maps");
+
+static __always_inline struct clock *tick(__u64 now)
+{
+    __u32 key = 0;
+    struct clock *clock = bpf_map_lookup_elem(&clocks, &key);
+    if (!clock)
+        return 0;
+    if (!clock->first)
+        clock->first = now;
+    if (now - clock->last > PAUSE)
+        clock->pause = now;
+    clock->last = now;
+    return clock;
+}
+
+SEC("xdp/all")
+int all(struct xdp_md *frame)
+{
+    return is_numbered(frame) ? XDP_DROP : XDP_PASS;
+}
+
+// Sends everything back to where it came from.
+SEC("xdp/reflect")
+int reflect(struct xdp_md *frame)
+{
+    return is_numbered(frame) ? XDP_TX : XDP_PASS;
+}
+
+// Is away for 300 ms in each EVERY ms: a link that flaps, or with a long time a device that starts anew.
+SEC("xdp/away")
+int away(struct xdp_md *frame)
+{
+    __u64 now = bpf_ktime_get_ns() / 1000000;
+    struct clock *clock = is_numbered(frame) ? tick(now) : 0;
+    return clock && (now - clock->first) % EVERY >= EVERY - 300 ? XDP_DROP : XDP_PASS;
+}
+
+// Loses more and more: nothing at first, everything after EVERY ms.
+SEC("xdp/degrade")
+int degrade(struct xdp_md *frame)
+{
+    __u64 now = bpf_ktime_get_ns() / 1000000;
+    struct clock *clock = is_numbered(frame) ? tick(now) : 0;
+    return clock && bpf_get_prandom_u32() % EVERY < (now - clock->first) / 2 ? XDP_DROP : XDP_PASS;
+}
+
+// Forgets in a pause, and takes EVERY ms to learn again.
+SEC("xdp/learn")
+int learn(struct xdp_md *frame)
+{
+    __u64 now = bpf_ktime_get_ns() / 1000000;
+    struct clock *clock = is_numbered(frame) ? tick(now) : 0;
+    return clock && now - clock->pause < EVERY ? XDP_DROP : XDP_PASS;
 }
 
 SEC("tc/duplicate")

@@ -68,6 +68,15 @@ pub enum Doubt {
         /// Sending engine.
         engine: Engine,
     },
+    /// For a while nothing arrived, although packets were sent: a link that went down, or a device that started anew.
+    Outage {
+        /// The endpoint that sent.
+        from: String,
+        /// The endpoint that should have received.
+        to: String,
+        /// The longest time without a packet.
+        seconds: f64,
+    },
     /// The sender did not keep up with its schedule. Unsent packets are no loss.
     SenderTooSlow {
         /// Asked for, in messages or bits per second.

@@ -119,6 +119,8 @@ pub struct TestedSize {
     pub dut_cores: Option<usize>,
     /// Each goal of the search for the throughput, with its result; empty where it was not searched for.
     pub goals: Vec<AssessedGoal>,
+    /// Whether a load failed the first goal and a higher one upheld it: the device changed with time, or its loss is chance.
+    pub is_contradictory: bool,
     /// The longest trial at the throughput; null where there is none.
     pub throughput: Option<AtThroughput>,
     /// Time on the way at the throughput, for each direction.

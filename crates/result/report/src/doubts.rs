@@ -20,6 +20,7 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
         Doubt::Steal { percent } => with(&[("percent", &format!("{percent:.1}"))]),
         Doubt::OtherLoad { cpu, percent, machine } => other_load(&[(machine.clone(), *cpu, *percent)], t),
         Doubt::EnvironmentChanged { what } => environment_changed(slice::from_ref(what), None, t),
+        Doubt::Outage { seconds, .. } => with(&[("time", &show::seconds(*seconds))]),
         Doubt::NothingArrived { packets, .. } => with(&[("packets", &grouped(*packets))]),
         Doubt::SenderTooSlow { intended, achieved } | Doubt::SenderPaused { intended, achieved } => {
             with(&[("percent", &format!("{:.1}", 100.0 * achieved / intended))])
@@ -252,6 +253,7 @@ mod tests {
             Doubt::PacketsDisagree { endpoint: endpoint(), program: 100, interface: 120 },
             Doubt::NotNumbered { stream: "voice".to_owned() },
             Doubt::NothingArrived { from: endpoint(), to: endpoint(), packets: 9, engine: model::Engine::Live },
+            Doubt::Outage { from: endpoint(), to: endpoint(), seconds: 0.3 },
             Doubt::SenderTooSlow { intended: 1e6, achieved: 8e5 },
             Doubt::SenderPaused { intended: 1e6, achieved: 8e5 },
             Doubt::BehindSchedule { behind_ns: 90_000, rtt_ns: 120_000 },

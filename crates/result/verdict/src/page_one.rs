@@ -163,6 +163,7 @@ fn gravity(doubt: &Doubt) -> Gravity {
         | Doubt::BehindSchedule { .. }
         | Doubt::MessagesJoined { .. }
         | Doubt::Stalled { .. }
+        | Doubt::Outage { .. }
         | Doubt::LinkLost { .. }
         | Doubt::NothingToPoll { .. }
         | Doubt::ThroughKernel { .. }

@@ -8,7 +8,7 @@ use model::{
         AtThroughput, BackToBack, Deviation, FRAME_SIZES, OVERLOAD, PlannedRfc2544, PortRates, RESET, Recovery, Reset,
         Rfc2544, Rfc2544Test, STEADY, TestedLatency, TestedLoss, TestedSize,
     },
-    search::Goal,
+    search::{AssessedGoal, Classification, Goal},
 };
 use procedure::rfc2544::{Tested, tested};
 
@@ -102,6 +102,7 @@ fn size(run: &Run, assessed: &[TrialAssessment], tested: &Tested<'_>) -> Option<
         line_pps: flows.and_then(|flows| Some(flows.first()?.line_rate?.packets_per_second)),
         dut_cores: any.and_then(|trial| Some(trial.dut.as_ref()?.cpu.len())).filter(|cores| *cores > 0),
         goals: tested.goals.clone(),
+        is_contradictory: tested.goals.first().is_some_and(is_contradictory),
         throughput: tested.at_throughput.map(|trial| at_throughput(run, tested, trial)),
         latency: latency(&tested.latency),
         loss: tested.loss.iter().filter_map(|(share, trial)| loss(*share, trial)).collect(),
@@ -264,6 +265,16 @@ fn reset(trial: &Trial) -> Option<Reset> {
         by_loss_s: longest(&|stream| Some(used(stream).saturating_sub(stream.received.frames) as f64 / load_pps)),
         by_time_s: longest(&between),
     })
+}
+
+/// Whether a load failed the goal and a higher one upheld it.
+fn is_contradictory(goal: &AssessedGoal) -> bool {
+    let of = |classification: Classification| {
+        let loads = goal.loads.iter().filter(move |load| load.classification == classification);
+        loads.map(|load| load.load)
+    };
+    let (lowest, highest) = (of(Classification::Upper).reduce(f64::min), of(Classification::Lower).reduce(f64::max));
+    lowest.zip(highest).is_some_and(|(upper, lower)| lower > upper)
 }
 
 /// Seconds without a frame at the end of a trial that show a device which did not come back.

@@ -6,6 +6,7 @@ use model::{
     Doubt, Endpoint, Measured, Mtu, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide,
     PacketsSpec, SideFigures, SoFar,
     frame_size::{ETHERNET_HEADER, FCS, FrameSize, FrameSizeError},
+    rfc2544::RESET,
     stream::Stream,
 };
 
@@ -84,6 +85,19 @@ fn assembled(spec: &PacketsSpec, ends: &Ends<'_>, streams: Vec<PacketStream>) ->
     Some(Assembled { measured: Measured::Packets { spec: spec.clone(), result }, seconds, doubts })
 }
 
+/// Seconds without a packet that make an outage, and such packets that would have come in that time at least.
+const OUTAGE_S: f64 = 0.02;
+const IN_OUTAGE: f64 = 20.0;
+
+/// The longest time without a packet, where as many packets are missing as would have come then. A reset of the device is no doubt.
+fn outage(stream: &PacketStream) -> Option<Doubt> {
+    let longest = stream.received.inter_arrival_ns.as_ref()?.max? as f64 / 1e9;
+    let expected = longest * stream.sent.intended_pps?;
+    let is_outage = longest >= OUTAGE_S && expected >= IN_OUTAGE && stream.missing()? as f64 > expected / 2.0;
+    let (from, to) = (stream.from.clone(), stream.to.clone());
+    (is_outage && stream.sent.stream != RESET).then_some(Doubt::Outage { from, to, seconds: longest })
+}
+
 /// Packets that a sender did not send are never loss.
 fn of_stream(stream: &PacketStream) -> Vec<Doubt> {
     let (sent, received) = (&stream.sent, &stream.received);
@@ -94,5 +108,33 @@ fn of_stream(stream: &PacketStream) -> Vec<Doubt> {
         engine: sent.engine,
     });
     let slow = sent.intended_pps.and_then(|intended| too_slow(intended, stream.offered_pps()));
-    nothing.into_iter().chain(slow).collect()
+    nothing.into_iter().chain(slow).chain(outage(stream)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{TimeSummary, fixture, trial::Numbers};
+
+    use super::*;
+
+    /// A second at 10 kpps of which so many did not come, with this longest time between two.
+    fn stream(missing: u64, longest_ms: u64) -> PacketStream {
+        let mut stream = fixture::packet_stream(10_000, 10_000 - missing);
+        stream.sent.intended_pps = Some(10_000.0);
+        stream.received.numbers = Some(Numbers { next: 10_000, after_gap: 0 });
+        let longest = Some(longest_ms * 1_000_000);
+        stream.received.inter_arrival_ns = Some(TimeSummary { max: longest, ..TimeSummary::default() });
+        stream
+    }
+
+    #[test]
+    fn an_outage_is_told_from_a_pause_and_from_loss_all_the_time() {
+        let is_outage = |stream: PacketStream| of_stream(&stream).iter().any(|it| matches!(it, Doubt::Outage { .. }));
+        assert!(is_outage(stream(3_000, 300)));
+        assert!(!is_outage(stream(0, 300)), "nothing is missing: the sender or the machine paused");
+        assert!(!is_outage(stream(3_000, 3)), "every third frame");
+        let mut reset = stream(3_000, 300);
+        reset.sent.stream = RESET.to_owned();
+        assert!(!is_outage(reset));
+    }
 }

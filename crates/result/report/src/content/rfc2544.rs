@@ -199,10 +199,21 @@ fn goals(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
         .figures(t.get("rfc2544-col-lower"), move |(_, it)| rate(it.result.relevant_lower_bound))
         .figures(t.get("rfc2544-col-upper"), move |(_, it)| rate(it.result.relevant_upper_bound))
         .figures(t.get("rfc2544-col-conditional"), move |(_, it)| rate(it.result.conditional_throughput))
-        .long(t.get("rfc2544-col-remark"), |(_, it)| or_none(it.result.irregular, |why| t.of_value("irregular", &why)))
-        .only_if(rows.iter().any(|(_, it)| it.result.irregular.is_some()))
+        .long(t.get("rfc2544-col-remark"), |it| {
+            let remarks = remarks(it, t);
+            if remarks.is_empty() { show::NO_FIGURE.to_owned() } else { remarks }
+        })
+        .only_if(rows.iter().any(|row| !remarks(row, t).is_empty()))
         .table(t.get("rfc2544-goals-caption"), &rows);
     (!rows.is_empty()).then_some(table)
+}
+
+/// An irregular result, and loads that contradict each other.
+fn remarks((size, it): &Of<'_, AssessedGoal>, t: &Texts) -> String {
+    let is_first = size.goals.first() == Some(*it);
+    let irregular = it.result.irregular.map(|why| t.of_value("irregular", &why));
+    let contradictory = (size.is_contradictory && is_first).then(|| t.get("rfc2544-contradictory"));
+    irregular.into_iter().chain(contradictory).collect::<Vec<_>>().join(" ")
 }
 
 fn latency(sizes: &[TestedSize], t: &Texts) -> Option<Block> {

@@ -44,6 +44,7 @@ term-packets-meaning = Frames a second that arrive at the receiver while a state
 term-layers = Layer 1, layer 2
 term-layers-meaning = A frame of layer 2 counts from its first address to the end of its FCS. On layer 1 each frame takes 20 bytes more: preamble, start delimiter and the gap to the next. Line rate is a rate of layer 1.
 doubt-nothing-arrived = None of the { $packets } packets that { $from } sent (engine { $engine }) arrived at { $to }, though both ends had spoken to each other before. Something on the way drops them silently: a veth whose other end has neither an XDP program nor GRO takes frames of XDP and loses them (ethtool -K INTERFACE gro on), and firewalls drop what they do not know. Turn that on, or send with --engine af_packet, and repeat.
+doubt-outage = For { $time } nothing that { $from } sent arrived at { $to }, and before and after that packets came. A link that went down, or a device that started anew or stopped forwarding, looks like this. See its log for that moment, and repeat.
 figure-ladder = Offered load and forwarding rate
 figure-ladder-note = Medians over the trials, one pair of bars for each configuration: what left the sender, and what arrived.
 axis-packet-rate = Packet rate ({ $unit })

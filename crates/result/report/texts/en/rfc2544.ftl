@@ -51,6 +51,7 @@ rfc2544-col-not-recovered = Not recovered
 rfc2544-col-outage = Time without forwarding
 rfc2544-col-by-time = By timestamps
 rfc2544-col-by-loss = By frame loss
+rfc2544-contradictory = A load failed the goal, and a higher one upheld it: the device changed with time, or loses by chance. Repeat, with longer trials.
 rfc2544-no-outage = no outage seen
 rfc2544-not-back = not back by the end
 rfc2544-reset-headline = Reset of the device: { $outage } without forwarding.

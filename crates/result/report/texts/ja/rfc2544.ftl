@@ -51,6 +51,7 @@ rfc2544-col-not-recovered = 回復せず
 rfc2544-col-outage = 転送の停止時間
 rfc2544-col-by-time = タイムスタンプによる値
 rfc2544-col-by-loss = フレームロスによる値
+rfc2544-contradictory = 目標を満たさない負荷より高い負荷が、目標を満たしています。装置が時間とともに変化したか、損失が偶然に起きています。試行を長くして再測定してください。
 rfc2544-no-outage = 停止なし
 rfc2544-not-back = 終了までに復帰せず
 rfc2544-reset-headline = 装置のリセット: 転送の停止時間 { $outage }。

@@ -28,6 +28,7 @@ fn size(frame: u32, throughput: f64) -> TestedSize {
             loads: vec![],
             result,
         }],
+        is_contradictory: frame == 64,
         throughput: Some(AtThroughput {
             trial: 7,
             load_pps: throughput,
@@ -136,6 +137,7 @@ fn each_test_has_its_table_with_the_warning_and_the_deviations_before() {
         "12.3 ms",
         "512 ms",
         "Overloads last 2 s",
+        "a higher one upheld it",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }

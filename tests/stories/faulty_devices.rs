@@ -1,0 +1,115 @@
+//! Searches through devices with a fault: each ends, and says what is wrong.
+
+use serde_json::Value;
+
+use crate::{
+    machine::Snapshot,
+    planted::Bad,
+    program::{Desk, text},
+};
+
+const BED: &str = "faulty";
+
+/// A fault at the router's port towards the sender, with its parameter.
+struct Faulty {
+    fault: &'static str,
+    every: u64,
+    /// Whether the report says what is wrong.
+    is_named: fn(&Value) -> bool,
+}
+
+const FAULTY: [Faulty; 6] = [
+    Faulty { fault: "all", every: 1, is_named: |run| has_doubt(run, "nothing-arrived") && throughput(run).is_none() },
+    Faulty {
+        fault: "reflect",
+        every: 1,
+        is_named: |run| has_doubt(run, "nothing-arrived") && throughput(run).is_none(),
+    },
+    Faulty { fault: "lose", every: 10_000, is_named: |run| loses(run, 1e-5, 1e-3) },
+    Faulty { fault: "away", every: 2_000, is_named: |run| has_doubt(run, "outage") },
+    Faulty { fault: "degrade", every: 20_000, is_named: |run| loses(run, 1e-3, 1.0) },
+    Faulty { fault: "learn", every: 40, is_named: |run| has_doubt(run, "outage") || loses(run, 1e-3, 1.0) },
+];
+
+/// All kinds of doubts of a run's trials.
+fn has_doubt(run: &Value, kind: &str) -> bool {
+    let trials = run["trials"].as_array().unwrap();
+    trials.iter().flat_map(|trial| trial["doubts"].as_array().unwrap()).any(|doubt| doubt["kind"] == kind)
+}
+
+fn size(run: &Value) -> &Value {
+    &run["rfc2544"][0]["sizes"][0]
+}
+
+fn throughput(run: &Value) -> Option<f64> {
+    size(run)["throughput"]["load_pps"].as_f64()
+}
+
+/// Whether the loss test saw a loss between these shares at the highest load.
+fn loses(run: &Value, least: f64, most: f64) -> bool {
+    let rungs = size(run)["loss"].as_array().unwrap();
+    rungs.iter().any(|rung| (least..=most).contains(&rung["loss_ratio"].as_f64().unwrap()))
+}
+
+const TESTS: [&str; 10] = [
+    "--tests",
+    "throughput,loss",
+    "--rate",
+    "1 kpps..50 kpps",
+    "--frame-sizes",
+    "64",
+    "--duration",
+    "500 ms",
+    "--lang",
+    "en",
+];
+
+#[test]
+fn no_device_with_a_fault_hangs_a_search_and_each_is_named() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    {
+        let _bed = desk.bed(BED, &["--bed", "lab:router"]);
+        let bad = Bad::new(&desk, BED);
+        for Faulty { fault, every, is_named } in FAULTY {
+            bad.xdp_at("to-a", fault, every);
+            let done = desk.run(&[&["rfc2544", "--bed", BED, "--json"][..], &TESTS].concat());
+            bad.remove_xdp_at("to-a");
+            assert_eq!(done.status, 0, "{fault}: {}", done.err);
+            let run = done.json();
+            assert!(is_named(&run), "{fault}: {:#} {:#}", run["rfc2544"], run["trials"][0]["doubts"]);
+        }
+        // Forwards one way alone: with both, no load is a throughput.
+        bad.xdp_at("to-b", "all", 1);
+        let both = [&["rfc2544", "--bed", BED, "--directions", "both", "--json"][..], &TESTS].concat();
+        let done = desk.run(&both);
+        bad.remove_xdp_at("to-b");
+        assert_eq!(done.status, 0, "{}", done.err);
+        let run = done.json();
+        let from_b = run["trials"][0]["doubts"].as_array().unwrap().iter().any(|it| it["from"] == "b");
+        assert!(throughput(&run).is_none() && from_b, "{:#}", run["trials"][0]["doubts"]);
+    }
+    before.assert_same();
+}
+
+#[test]
+fn goals_that_no_search_can_meet_are_refused_before_anything_is_sent() {
+    let desk = Desk::new();
+    let goals = desk.path("goals.toml");
+    for (line, says) in [
+        ("width = 0", "width"),
+        ("width = \"-1 %\"", "width"),
+        ("exceed_ratio = 1", "exceed_ratio"),
+        ("loss_ratio = 1", "loss_ratio"),
+        ("duration_sum = \"0 s\"", "duration_sum"),
+        ("final_trial_duration = \"0 s\"", "final_trial_duration"),
+    ] {
+        let key = line.split(' ').next().unwrap();
+        let all = ["final_trial_duration = \"1 s\"", "duration_sum = \"1 s\"", "loss_ratio = 0", "exceed_ratio = 0"];
+        let others = all.into_iter().filter(|other| !other.starts_with(key));
+        let text_of_goal: Vec<&str> = ["[[goal]]", "name = \"g\""].into_iter().chain(others).chain([line]).collect();
+        std::fs::write(&goals, text_of_goal.join("\n")).unwrap();
+        desk.run(&["rfc2544", "--goals", text(&goals), "--rate", "1 Mpps"]).fails(2, &["goals.toml", says]);
+        assert!(!desk.path("runs.db").exists(), "{line}");
+    }
+}
