@@ -1,6 +1,5 @@
 //! The effects of a command, without carrying it out.
 
-use bed::Wanted;
 use kernel::privilege;
 use model::{
     LimitOutcome, Mtu, Plan, ProbeSpec, Reference, Run, plan::Method, reference::Match, search::PlannedSearch,

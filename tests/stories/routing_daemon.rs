@@ -1,9 +1,10 @@
-//! A routing daemon (BIRD with OSPF) drives the XDP router: a route moves from one neighbour to another while packets are under way.
+//! Routing daemons (BIRD, FRR) drive the XDP router by OSPF: a route moves from one neighbour to another while packets are under way.
 
 use std::{
     collections::BTreeSet,
     fs,
     net::UdpSocket,
+    os::unix::fs::PermissionsExt,
     process::{Child, Command, Stdio},
     sync::atomic::{AtomicBool, Ordering::Relaxed},
     thread,
@@ -31,9 +32,9 @@ const LAST: Duration = Duration::from_secs(1);
 const MOST_LOST: u32 = 250;
 
 /// A daemon with its own configuration and control socket.
-struct Bird(Child);
+struct Daemon(Child);
 
-impl Drop for Bird {
+impl Drop for Daemon {
     fn drop(&mut self) {
         // It takes its routes away.
         process::end(&[self.0.id()], |_| true).unwrap();
@@ -41,15 +42,38 @@ impl Drop for Bird {
     }
 }
 
-impl Bird {
-    /// Starts it in a namespace; an empty name is the story's own.
-    fn start(desk: &Desk, place: &str, configuration: &str) -> Self {
+impl Daemon {
+    /// Starts BIRD in a namespace; an empty name is the story's own.
+    fn bird(desk: &Desk, place: &str, configuration: &str) -> Self {
         let file = |ending: &str| desk.path(&format!("bird-{place}.{ending}"));
         fs::write(file("conf"), configuration).unwrap();
         let mut command = Command::new("/usr/sbin/bird");
         command.args(["-f", "-c", text(&file("conf")), "-s", text(&file("ctl")), "-P", text(&file("pid"))]);
         let start = || command.stdin(Stdio::null()).stderr(Stdio::null()).spawn();
         Self(namespace::within(place, start).unwrap().expect("this test needs the package bird2"))
+    }
+
+    /// Starts a daemon of FRR in the story's own namespace. It becomes a user of its own, which writes into its folder.
+    fn frr(desk: &Desk, name: &str, configuration: &str) -> Self {
+        let folder = desk.path("frr");
+        fs::create_dir_all(&folder).unwrap();
+        for (path, mode) in [(desk.path(""), 0o711), (folder.clone(), 0o777)] {
+            fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        let file = |name: &str| folder.join(name);
+        fs::write(file(name), configuration).unwrap();
+        let mut command = Command::new(format!("/usr/lib/frr/{name}"));
+        command.args([
+            "-f",
+            text(&file(name)),
+            "-z",
+            text(&file("zserv.api")),
+            "-i",
+            text(&file(&format!("{name}.pid"))),
+        ]);
+        command.args(["--vty_socket", text(&folder), "-P", "0"]);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        Self(child.expect("this test needs the package frr"))
     }
 
     /// Has it read another configuration.
@@ -117,22 +141,54 @@ fn sent(is_over: &AtomicBool) -> u32 {
     number
 }
 
+/// OSPF of FRR between the story's interfaces.
+const FRR: &str = "\
+interface to-one
+ ip ospf network point-to-point
+ ip ospf hello-interval 1
+ ip ospf dead-interval 4
+ ip ospf cost 10
+interface to-two
+ ip ospf network point-to-point
+ ip ospf hello-interval 1
+ ip ospf dead-interval 4
+ ip ospf cost 10
+interface to-left
+ ip ospf passive
+router ospf
+ ospf router-id 198.18.1.1
+ timers throttle spf 0 50 5000
+ network 198.18.0.0/16 area 0
+";
+
 #[test]
-fn a_route_of_ospf_moves_under_load_and_the_router_follows_at_once() {
+fn bird() {
+    a_route_of_ospf_moves_under_load_and_the_router_follows_at_once(|desk| {
+        let links = "\"to-one\", \"to-two\"";
+        vec![Daemon::bird(desk, "", &configuration("198.18.1.1", links, "interface \"to-left\" { stub; };"))]
+    });
+}
+
+#[test]
+fn frr() {
+    a_route_of_ospf_moves_under_load_and_the_router_follows_at_once(|desk| {
+        let zebra = Daemon::frr(desk, "zebra", "");
+        assert!(soon(|| desk.path("frr/zserv.api").exists()), "zebra does not listen");
+        // The one that asks the other ends first.
+        vec![Daemon::frr(desk, "ospfd", FRR), zebra]
+    });
+}
+
+/// The router's own daemons are these.
+fn a_route_of_ospf_moves_under_load_and_the_router_follows_at_once(own: impl Fn(&Desk) -> Vec<Daemon>) {
     let desk = Desk::new();
     around();
     let before = Snapshot::take();
     let up = desk.run(&["router", "up", "to-left", "to-one", "to-two"]);
     assert_eq!(up.status, 0, "{}", up.err);
-    let daemons = [
-        Bird::start(
-            &desk,
-            "",
-            &configuration("198.18.1.1", "\"to-one\", \"to-two\"", "interface \"to-left\" { stub; };"),
-        ),
-        Bird::start(&desk, "one", &neighbour("198.18.1.2", 10)),
-        Bird::start(&desk, "two", &neighbour("198.18.2.2", 50)),
-    ];
+    let daemons = own(&desk);
+    let neighbours = [("one", "198.18.1.2", 10), ("two", "198.18.2.2", 50)]
+        .map(|(place, id, cost)| Daemon::bird(&desk, place, &neighbour(id, cost)));
     let leads_to = |via: &str| ip(&format!("route show {TARGET}")).contains(&format!("via {via} "));
     assert!(soon(|| leads_to("198.18.1.2")), "{}", ip("route"));
     let knows_one = || ip("-n two route").contains("198.18.1.0/24 via 198.18.2.1 ");
@@ -146,7 +202,7 @@ fn a_route_of_ospf_moves_under_load_and_the_router_follows_at_once() {
         });
         let sender = scope.spawn(|| sent(&is_over));
         thread::sleep(LAST);
-        daemons[1].reconfigure(&desk, "one", &neighbour("198.18.1.2", 200));
+        neighbours[0].reconfigure(&desk, "one", &neighbour("198.18.1.2", 200));
         let moved = soon(|| leads_to("198.18.2.2"));
         thread::sleep(LAST);
         is_over.store(true, Relaxed);
@@ -161,6 +217,6 @@ fn a_route_of_ospf_moves_under_load_and_the_router_follows_at_once() {
     assert!(forwarded(&counted) >= u64::from(sent) * 9 / 10, "past the kernel: {counted:#}");
     let down = desk.run(&["router", "down"]);
     assert_eq!(down.status, 0, "{}", down.err);
-    drop(daemons);
+    drop((daemons, neighbours));
     before.assert_same();
 }

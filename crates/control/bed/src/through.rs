@@ -318,7 +318,7 @@ mod tests {
         assert_eq!((shown(0), shown(1)), ("198.18.4.1".to_owned(), "198.18.5.1".to_owned()));
         let dut = through.dut.as_ref().expect("it is read");
         assert_eq!((dut.destination.as_str(), dut.port), ("me@router", Some(2222)));
-        let commands = through.commands(["eth1", "eth2"]);
+        let commands = through.commands(["eth1", "eth2"], 1);
         assert_eq!(commands[0], "ip link set PORT1 up    # PORT1: the port that faces eth1");
         assert_eq!((commands[1].as_str(), commands.len()), ("ip address add 198.18.4.254/24 dev PORT1", 5));
         assert!(parse(",dut=ssh://router").expect("a switch").commands(["a", "b"], 1).is_empty());

@@ -5,7 +5,8 @@ use std::net::IpAddr;
 use model::{
     FrameSize, IpVersion, Mtu, Protocol, Stream,
     frame_size::{ETHERNET_HEADER, FCS, FrameSizeError},
-    stream::{Mac, Values},
+    network::{network_after, prefix_of_several},
+    stream::{Mac, Values, low_bytes},
 };
 
 use super::{CompileError, Offsets, Place, Size};
