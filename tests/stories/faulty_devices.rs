@@ -93,6 +93,25 @@ fn no_device_with_a_fault_hangs_a_search_and_each_is_named() {
 }
 
 #[test]
+fn a_device_that_stops_forwarding_for_300_ms_is_timed() {
+    let desk = Desk::new();
+    let _bed = desk.bed(BED, &["--bed", "lab:router"]);
+    // It stops 700 ms after its program came, for the first time within the trial.
+    let object = Bad::new(&desk, BED).compile(1_000);
+    let stops = format!("ip -n wp{BED}-router link set dev to-a xdp obj {} sec xdp/away", text(&object));
+    let words = ["rfc2544", "--bed", BED, "--tests", "reset", "--rate", "1 kpps..5 kpps", "--frame-sizes", "64"];
+    let more = ["--duration", "300 ms", "--reset-duration", "2200 ms", "--reset-by", &stops, "--json"];
+    let done = desk.run(&[&words[..], &more].concat());
+    assert_eq!(done.status, 0, "{}", done.err);
+    let run = done.json();
+    let reset = &size(&run)["reset"];
+    let by = |key: &str| reset[key].as_f64().unwrap_or_else(|| panic!("{reset:#} {}", done.err));
+    assert!((0.29..0.45).contains(&by("by_time_s")) && (0.29..0.6).contains(&by("by_loss_s")), "{reset:#}");
+    assert_eq!((&reset["is_seen"], &reset["is_back"]), (&true.into(), &true.into()), "{reset:#}");
+    assert!(!has_doubt(&run, "outage"), "a reset is asked for");
+}
+
+#[test]
 fn goals_that_no_search_can_meet_are_refused_before_anything_is_sent() {
     let desk = Desk::new();
     let goals = desk.path("goals.toml");

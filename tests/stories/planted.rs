@@ -113,7 +113,8 @@ impl<'a> Bad<'a> {
         self.at("b", "ip link set dev lab-b xdp off");
     }
 
-    fn compile(&self, every: u64) -> PathBuf {
+    /// The object file of planted/faults.bpf.c with this parameter.
+    pub(crate) fn compile(&self, every: u64) -> PathBuf {
         let object = self.desk.path(&format!("faults-{every}.o"));
         let source = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stories/planted/faults.bpf.c");
         let mut clang = Command::new("clang");

@@ -35,6 +35,7 @@ def doubts(store):
             doubt("link-lost", endpoint="b", times=1 + number), doubt("settings-changed", endpoint="a", what="offload tx-tcp-segmentation: on → off", at_s=1.25),
             doubt("clock-set", endpoint="b", by_s=-0.75 * (1 + number)), doubt("ttl-kept", **{"from": "a", "to": "b"}),
             doubt("sender-paused", intended=1000.0, achieved=960.0 - number),
+            doubt("outage", **{"from": "a", "to": "b"}, seconds=0.3125 * (1 + number)),
         ]
         near, far = it["counters"]
         near["events"] = [

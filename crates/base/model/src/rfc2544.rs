@@ -30,7 +30,7 @@ choice!(
 );
 
 impl Rfc2544Test {
-    /// Those that need nobody at the device, in the order in which they are made.
+    /// Tests that need nobody at the device, in the order in which they are made.
     pub const ALONE: [Self; 5] = [Self::Throughput, Self::Latency, Self::Loss, Self::BackToBack, Self::Recovery];
 }
 

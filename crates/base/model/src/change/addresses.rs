@@ -37,12 +37,16 @@ pub struct Route {
     /// The gateway.
     pub via: IpAddr,
     /// Networks from this one on, a route each.
-    #[serde(default = "one")]
+    #[serde(default = "one", skip_serializing_if = "is_one")]
     pub count: u32,
 }
 
 fn one() -> u32 {
     1
+}
+
+fn is_one(count: &u32) -> bool {
+    *count == 1
 }
 
 fn times(count: u32) -> String {

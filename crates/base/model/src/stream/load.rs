@@ -216,7 +216,7 @@ mod tests {
             "1 kpps burst 32",
             "as captured",
             "1 Mpps for 60 s",
-            "10 % burst 4 for 1500 ms",
+            "10 % burst 4 for 1.5 s",
         ] {
             assert_eq!(text.parse::<Load>().map(|load| load.to_string()), Ok(text.to_owned()));
         }

@@ -127,7 +127,7 @@ pub struct PacketsReceived {
     /// Frames that came after their time.
     pub late: u64,
     /// Numbers that came; `None` where several cores received a sequence, or in runs of before they were read.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numbers: Option<Numbers>,
     /// Time from leaving to arriving, in nanoseconds; `None` unless both sides' stamps come from one clock.
     pub latency_ns: Option<TimeSummary>,
