@@ -7,7 +7,7 @@ use crate::{
     choice::choice,
     frame_size::FrameSize,
     probe::{PacketsSpec, ProbeSpec},
-    search::{AssessedGoal, Goal, SearchMethod, least_load},
+    search::{AssessedGoal, AssessedSearch, Goal, SearchMethod, least_load},
     units::Nanos,
 };
 
@@ -68,6 +68,8 @@ pub struct PlannedRfc2544 {
     pub latency_duration: Nanos,
     /// Trials of the latency test.
     pub latency_repeats: u32,
+    /// Loads of one more trial each, as shares of the throughput.
+    pub latency_loads: Vec<f64>,
     /// Bursts that are searched for.
     pub burst_repeats: u32,
     /// Duration of the longest burst.
@@ -117,6 +119,9 @@ pub struct TestedSize {
     pub line_pps: Option<f64>,
     /// Cores of the device under test; null where they are not known.
     pub dut_cores: Option<usize>,
+    /// The search for the throughput; `None` without one.
+    #[serde(skip)]
+    pub search: Option<AssessedSearch>,
     /// Each goal of the search for the throughput, with its result; empty where it was not searched for.
     pub goals: Vec<AssessedGoal>,
     /// Whether a load failed the first goal and a higher one upheld it: the device changed with time, or its loss is chance.
@@ -125,6 +130,8 @@ pub struct TestedSize {
     pub throughput: Option<AtThroughput>,
     /// Time on the way at the throughput, for each direction.
     pub latency: Vec<TestedLatency>,
+    /// Time on the way at shares of the throughput, for each direction.
+    pub latency_loads: Vec<LatencyAtLoad>,
     /// Loss at loads from the highest down.
     pub loss: Vec<TestedLoss>,
     /// Bursts at the highest load; null where none was sent.
@@ -216,14 +223,28 @@ pub struct TestedLatency {
     pub min_ns: Option<u64>,
     /// Average over the trials of the mean of each.
     pub mean_ns: Option<f64>,
+    /// Median of each trial.
+    pub medians_ns: Vec<f64>,
     /// Median over the trials of the median of each.
     pub p50_ns: Option<f64>,
+    /// Median over the trials of the 90th percentile of each.
+    pub p90_ns: Option<f64>,
     /// Median over the trials of the 99th percentile of each.
     pub p99_ns: Option<f64>,
     /// Median over the trials of the 99.9th percentile of each.
     pub p999_ns: Option<f64>,
     /// Largest time of all trials.
     pub max_ns: Option<u64>,
+}
+
+/// Time on the way at a share of the throughput.
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct LatencyAtLoad {
+    /// The load as a share of the throughput.
+    pub share: f64,
+    /// The times.
+    #[serde(flatten)]
+    pub latency: TestedLatency,
 }
 
 /// Loss at one load.

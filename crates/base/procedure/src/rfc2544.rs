@@ -62,6 +62,10 @@ pub struct Tested<'t> {
     pub at_throughput: Option<&'t Trial>,
     /// Trials of the latency test whose sender reached the load.
     pub latency: Vec<&'t Trial>,
+    /// Trials at shares of the throughput whose sender reached the load.
+    pub latency_loads: Vec<(f64, &'t Trial)>,
+    /// Trials of the search.
+    pub searched: Vec<&'t Trial>,
     /// Trials of the loss test with their shares of the highest load.
     pub loss: Vec<(f64, &'t Trial)>,
     /// Frames sent each way in the longest burst without loss, of each search that came to its end.
@@ -224,6 +228,8 @@ impl Rfc2544 {
                 goals: Vec::new(),
                 at_throughput: None,
                 latency: Vec::new(),
+                latency_loads: Vec::new(),
+                searched: Vec::new(),
                 loss: Vec::new(),
                 bursts: Vec::new(),
                 burst_trials: Vec::new(),
@@ -304,6 +310,7 @@ impl Rfc2544 {
         if offered > 0 && highest < tested.max as f64 {
             (tested.max, tested.is_limited) = (offered.max(highest as u64), true);
         }
+        tested.searched = trials;
         is_through.then_some(throughput)
     }
 
@@ -320,6 +327,12 @@ impl Rfc2544 {
         for _ in 0..self.planned.latency_repeats {
             let Some(asked) = at(&tested.configuration, throughput, self.planned.latency_duration) else { break };
             tested.latency.extend(walk.assess(asked, 0.0)?.trial.filter(|trial| is_reached(trial)));
+        }
+        for share in &self.planned.latency_loads {
+            let load = (throughput as f64 * share).round().max(1.0) as u64;
+            let Some(asked) = at(&tested.configuration, load, self.planned.latency_duration) else { break };
+            let trial = walk.assess(asked, 0.0)?.trial.filter(|trial| is_reached(trial));
+            tested.latency_loads.extend(trial.map(|trial| (*share, trial)));
         }
         Some(())
     }

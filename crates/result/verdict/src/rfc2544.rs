@@ -5,12 +5,14 @@ use model::{
     TrialAssessment,
     plan::{Method, Section},
     rfc2544::{
-        AtThroughput, BackToBack, Deviation, FRAME_SIZES, OVERLOAD, PlannedRfc2544, PortRates, RESET, Recovery, Reset,
-        Rfc2544, Rfc2544Test, STEADY, TestedLatency, TestedLoss, TestedSize,
+        AtThroughput, BackToBack, Deviation, FRAME_SIZES, LatencyAtLoad, OVERLOAD, PlannedRfc2544, PortRates, RESET,
+        Recovery, Reset, Rfc2544, Rfc2544Test, STEADY, TestedLatency, TestedLoss, TestedSize,
     },
-    search::{AssessedGoal, Classification, Goal},
+    search::{AssessedGoal, AssessedSearch, Classification, Goal, SearchMethod},
 };
 use procedure::rfc2544::{Tested, tested};
+
+use crate::searches::searched;
 
 /// Durations and numbers of RFC 2544 (sections 24, 26.2 and 26.4).
 const TRIAL: Nanos = Nanos::from_secs(60);
@@ -101,10 +103,12 @@ fn size(run: &Run, assessed: &[TrialAssessment], tested: &Tested<'_>) -> Option<
         max_pps: tested.max as f64,
         line_pps: flows.and_then(|flows| Some(flows.first()?.line_rate?.packets_per_second)),
         dut_cores: any.and_then(|trial| Some(trial.dut.as_ref()?.cpu.len())).filter(|cores| *cores > 0),
+        search: search(tested),
         goals: tested.goals.clone(),
         is_contradictory: tested.goals.first().is_some_and(is_contradictory),
         throughput: tested.at_throughput.map(|trial| at_throughput(run, tested, trial)),
         latency: latency(&tested.latency),
+        latency_loads: tested.latency_loads.iter().flat_map(|(share, trial)| at_share(*share, trial)).collect(),
         loss: tested.loss.iter().filter_map(|(share, trial)| loss(*share, trial)).collect(),
         back_to_back: back_to_back(tested),
         recovery: recovery(&tested.recovery),
@@ -160,7 +164,9 @@ fn latency(trials: &[&Trial]) -> Vec<TestedLatency> {
             trials: times.len(),
             min_ns: times.iter().filter_map(|times| times.min).min(),
             mean_ns: mean(&means),
+            medians_ns: times.iter().filter_map(|times| times.p50).map(|ns| ns as f64).collect(),
             p50_ns: median(|times| times.p50),
+            p90_ns: median(|times| times.p90),
             p99_ns: median(|times| times.p99),
             p999_ns: median(|times| times.p999),
             max_ns: times.iter().filter_map(|times| times.max).max(),
@@ -168,6 +174,18 @@ fn latency(trials: &[&Trial]) -> Vec<TestedLatency> {
         .filter(|latency| latency.trials > 0)
     };
     ways.iter().filter_map(way).collect()
+}
+
+fn at_share(share: f64, trial: &Trial) -> Vec<LatencyAtLoad> {
+    latency(&[trial]).into_iter().map(|latency| LatencyAtLoad { share, latency }).collect()
+}
+
+/// The search with the trials that it asked for; `None` where none was made.
+fn search(tested: &Tested<'_>) -> Option<AssessedSearch> {
+    let trials = tested.searched.iter().filter_map(|trial| searched(trial)).map(|(_, trial)| trial).collect();
+    let spec = tested.searched.first()?.measured.probe().without_load()?;
+    let (goals, method) = (tested.goals.clone(), SearchMethod::Mlr);
+    Some(AssessedSearch { procedure: String::new(), spec, way: None, repeat: 1, method, trials, goals, tester: vec![] })
 }
 
 fn mean(values: &[f64]) -> Option<f64> {

@@ -40,7 +40,7 @@ fn of_section(bed: &Bed, section: &Section, trials: &[Trial]) -> Vec<AssessedSea
 }
 
 /// The trial as its search takes it; `None` for one that was cut off, or has no load.
-fn searched(trial: &Trial) -> Option<(&Trial, SearchedTrial)> {
+pub(crate) fn searched(trial: &Trial) -> Option<(&Trial, SearchedTrial)> {
     let asked = trial.asked_load()?;
     let searched = SearchedTrial { number: trial.number, trial: asked.trial, is_valid: trial.at_load().is_some() };
     Some((trial, searched))

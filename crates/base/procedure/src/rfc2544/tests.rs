@@ -14,6 +14,7 @@ frame_sizes = [64, 512]
 duration = "1 s"
 latency_duration = "2 s"
 latency_repeats = 3
+latency_loads = ["50 %"]
 burst_repeats = 2
 "#;
 
@@ -97,6 +98,9 @@ fn each_size_goes_through_all_tests_and_each_rests_on_the_throughput() {
         assert_eq!(load(tested.at_throughput.unwrap()), Some(throughput));
         assert_eq!(tested.latency.len(), 3);
         assert!(tested.latency.iter().all(|trial| load(trial) == Some(throughput)));
+        let [(share, half)] = tested.latency_loads[..] else { panic!("{:?}", tested.latency_loads) };
+        assert_eq!((share, load(half)), (0.5, Some((throughput / 2.0).round())));
+        assert!(tested.searched.len() > 1);
         assert_eq!((tested.max, tested.is_limited, tested.is_unlimited), (1_000_000, false, false));
     }
     let sizes: Vec<_> =
@@ -343,7 +347,7 @@ fn latency_and_loss_count_only_where_the_sender_reached_the_load() {
         let is_latency = trial.duration_s == 2.0;
         (late, loss) = if is_latency { (late + 1, 0) } else { (late, loss + 1) };
         // The second latency trial is missed, and of the loss test the seventh rung: 0.4, which would be the first without loss.
-        let is_missed = if is_latency { late == 2 } else { late == 3 && loss == 7 };
+        let is_missed = if is_latency { late == 2 } else { late == 4 && loss == 7 };
         if is_missed {
             trial.doubts.push(Doubt::SenderTooSlow { intended: 2.0, achieved: 1.0 });
         }

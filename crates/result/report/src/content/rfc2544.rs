@@ -5,16 +5,20 @@ use std::fmt::Display;
 use model::{
     Assessment,
     rfc2544::{
-        AtThroughput, BackToBack, Deviation, PortRates, Recovery, Reset, Rfc2544, TestedLatency, TestedLoss, TestedSize,
+        AtThroughput, BackToBack, Deviation, LatencyAtLoad, PortRates, Recovery, Reset, Rfc2544, TestedLatency,
+        TestedLoss, TestedSize,
     },
     search::AssessedGoal,
 };
 
+use super::searches::figure as search_course;
 use crate::{
     columns::Columns,
     figure::{
+        Repeated, Spoken,
         axis::Axis,
         chart::{Chart, Series},
+        repeats,
     },
     method::list,
     page::{Block, Figure, LegendEntry, Line, Text},
@@ -76,7 +80,13 @@ fn section(tests: &Rfc2544, several: bool, t: &Texts) -> Block {
     blocks.extend(throughput(sizes, t));
     blocks.extend(by_size(sizes, t).map(Block::Figure));
     blocks.extend(goals(sizes, t));
+    let courses = sizes.iter().filter_map(|size| search_course(size.search.as_ref()?, t)).map(Block::Figure);
+    let courses: Vec<Block> = courses.collect();
+    let summary = t.get("rfc2544-courses");
+    blocks.extend((!courses.is_empty()).then_some(Block::Folded { summary, blocks: courses }));
     blocks.extend(latency(sizes, t));
+    blocks.extend(spread(sizes, t).into_iter().map(Block::Figure));
+    blocks.extend(latency_at_loads(sizes, t));
     blocks.extend(loss(sizes, t));
     blocks.extend(loss_curve(sizes, t).map(Block::Figure));
     blocks.extend(bursts(sizes, t));
@@ -228,10 +238,40 @@ fn latency(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
         .figures(t.get("col-min"), move |(_, it)| whole(it.min_ns))
         .figures(t.get("col-mean"), |(_, it)| Text::strong(micros_or_none(it.mean_ns)))
         .figures("p50", |(_, it)| micros_or_none(it.p50_ns))
+        .figures("p90", |(_, it)| micros_or_none(it.p90_ns))
         .figures("p99", |(_, it)| micros_or_none(it.p99_ns))
         .figures("p99.9", |(_, it)| micros_or_none(it.p999_ns))
         .figures(t.get("col-max"), move |(_, it)| whole(it.max_ns))
         .table(t.get("rfc2544-latency-caption"), &rows);
+    (!rows.is_empty()).then_some(table)
+}
+
+/// Medians of the trials at the throughput, a row for each frame size and direction.
+fn spread(sizes: &[TestedSize], t: &Texts) -> Vec<Figure> {
+    let of_size = |size: &TestedSize| -> Vec<Repeated> {
+        let one = |latency: &TestedLatency| Repeated {
+            group: format!("{} B", frame(size)),
+            name: show::way(&latency.from, &latency.to),
+            values: latency.medians_ns.iter().map(|ns| ns / 1e3).collect(),
+        };
+        size.latency.iter().map(one).collect()
+    };
+    let spoken = Spoken { title: t.get("rfc2544-figure-latency"), axis: t.get("rfc2544-axis-latency") };
+    repeats(spoken, &sizes.iter().flat_map(of_size).collect::<Vec<_>>(), t)
+}
+
+fn latency_at_loads(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
+    let rows: Vec<Of<'_, LatencyAtLoad>> =
+        sizes.iter().flat_map(|size| size.latency_loads.iter().map(move |at| (size, at))).collect();
+    let table = Columns::new()
+        .figures(t.get("col-frame"), |(size, _): &Of<'_, LatencyAtLoad>| frame(size))
+        .words(t.get("col-direction"), |(_, it)| show::way(&it.latency.from, &it.latency.to))
+        .figures(t.get("rfc2544-col-of-throughput"), |(_, it)| format!("{:.0} %", it.share * 100.0))
+        .figures(t.get("rfc2544-col-load"), |(_, it)| packet_rate(it.latency.load_pps))
+        .figures("p50", |(_, it)| Text::strong(micros_or_none(it.latency.p50_ns)))
+        .figures("p90", |(_, it)| micros_or_none(it.latency.p90_ns))
+        .figures("p99", |(_, it)| micros_or_none(it.latency.p99_ns))
+        .table(t.get("rfc2544-latency-loads-caption"), &rows);
     (!rows.is_empty()).then_some(table)
 }
 

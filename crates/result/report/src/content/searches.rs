@@ -2,6 +2,8 @@
 
 mod course;
 
+pub(super) use course::figure;
+
 use std::fmt::Display;
 
 use model::{

@@ -16,6 +16,7 @@ frame_sizes = [64, 512]
 duration = "1 s"
 latency_duration = "2 s"
 latency_repeats = 2
+latency_loads = ["10 %", "90 %"]
 burst_repeats = 2
 "#;
 
@@ -92,6 +93,9 @@ fn each_size_has_the_results_of_all_tests() {
         (latency.trials, latency.mean_ns, latency.max_ns, latency.p99_ns),
         (2, Some(2_000.0), Some(9_000), None)
     );
+    let shares: Vec<f64> = size.latency_loads.iter().map(|it| it.share).collect();
+    assert_eq!((shares, latency.medians_ns.len()), (vec![0.1, 0.9], 2));
+    assert!(size.search.as_ref().is_some_and(|search| search.trials.len() > 1));
     let losses: Vec<f64> = size.loss.iter().map(|loss| loss.loss_ratio).collect();
     assert!((losses[0] - 0.6).abs() < 1e-9 && losses.len() == 8 && losses[6..] == [0.0, 0.0], "{losses:?}");
     let bursts = size.back_to_back.unwrap();

@@ -12,7 +12,7 @@ use crate::{
     plausible::{self, Checked},
     probe::{Direction, Engine, IpVersion, PacketsSpec, ProbeSpec, Protocol},
     rfc2544::{FRAME_SIZES, PlannedRfc2544, Rfc2544Test},
-    search::{Goal, SearchMethod, check_goals, least_load},
+    search::{Goal, Ratio, SearchMethod, check_goals, least_load},
     stream::{LARGEST_FRAME, Load, Pacing, Rate, Sizes, Stream, Values},
     units::{Nanos, PacketRate},
 };
@@ -51,6 +51,9 @@ pub struct Rfc2544Item {
     /// Number of latency trials.
     #[serde(default = "twenty")]
     pub latency_repeats: NonZeroU32,
+    /// Loads of one more latency trial each, as shares of the throughput.
+    #[serde(default = "tenth_half_most")]
+    pub latency_loads: Vec<Ratio>,
     /// Number of bursts that are searched for.
     #[serde(default = "fifty")]
     pub burst_repeats: NonZeroU32,
@@ -117,6 +120,10 @@ fn twenty() -> NonZeroU32 {
     NonZeroU32::MIN.saturating_add(19)
 }
 
+fn tenth_half_most() -> Vec<Ratio> {
+    [0.1, 0.5, 0.9].map(Ratio).to_vec()
+}
+
 fn fifty() -> NonZeroU32 {
     NonZeroU32::MIN.saturating_add(49)
 }
@@ -129,6 +136,9 @@ const LEAST_PAYLOAD: PayloadSize = PayloadSize(10);
 
 /// More trials at one load cannot be meant.
 const MOST_REPEATS: u64 = 1_000;
+
+/// Shares of the throughput at which latency is measured, at the most.
+const MOST_LOADS: usize = 20;
 
 /// Source port of the first flow to each of several networks.
 const FIRST_PORT: u16 = 1024;
@@ -157,6 +167,13 @@ impl Item for Rfc2544Item {
         at_most("latency_repeats", self.latency_repeats.get().into(), MOST_REPEATS)?;
         at_most("burst_repeats", self.burst_repeats.get().into(), MOST_REPEATS)?;
         at_most("recovery_repeats", self.recovery_repeats.get().into(), MOST_REPEATS)?;
+        if self.latency_loads.len() > MOST_LOADS
+            || self.latency_loads.iter().any(|share| !(0.0..=1.0).contains(&share.0) || share.0 == 0.0)
+        {
+            return Err(format!(
+                "latency_loads are {MOST_LOADS} at the most, more than 0 % and up to 100 % of the throughput"
+            ));
+        }
         self.check_goals()?;
         self.check_rates()?;
         let stream = self.stream(MIN_FRAME, Load::default());
@@ -176,7 +193,8 @@ impl Item for Rfc2544Item {
 
     fn extent(&self) -> Extent {
         let repeats = self.latency_repeats.saturating_add(self.burst_repeats.get());
-        let repeats = repeats.saturating_add(self.recovery_repeats.get()).get();
+        let repeats =
+            repeats.saturating_add(self.recovery_repeats.get()).saturating_add(self.latency_loads.len() as u32).get();
         Extent::of(
             &[self.frame_sizes.len(), repeats as usize],
             &[self.duration, self.latency_duration, self.longest_burst, self.reset_duration],
@@ -202,6 +220,7 @@ impl Item for Rfc2544Item {
             duration: self.duration,
             latency_duration: self.latency_duration,
             latency_repeats: self.latency_repeats.get(),
+            latency_loads: self.latency_loads.iter().map(|share| share.0).collect(),
             burst_repeats: self.burst_repeats.get(),
             longest_burst: self.longest_burst,
             recovery_repeats: self.recovery_repeats.get(),
@@ -389,6 +408,7 @@ mod tests {
         assert!(refused(&format!("{rate}tests = [\"loss\", \"loss\"]")).contains("each test once"));
         assert!(refused(&format!("{rate}tests = [\"jitter\"]")).contains("recovery"));
         assert!(refused(&format!("{rate}reset_duration = \"1 ms\"")).contains("reset_duration is between"));
+        assert!(refused(&format!("{rate}latency_loads = [\"110 %\"]")).contains("up to 100 %"));
         assert!(refused(&format!("{rate}frame_sizes = []")).contains("frame_sizes is empty"));
         assert!(refused(&format!("{rate}frame_sizes = [60]")).contains("use 64 to"));
         assert!(refused(&format!("{rate}duration = \"1 ms\"")).contains("duration is between"));

@@ -22,6 +22,7 @@ fn size(frame: u32, throughput: f64) -> TestedSize {
         max_pps: 1e6,
         line_pps: Some(2.0 * throughput),
         dut_cores: Some(4),
+        search: None,
         goals: vec![AssessedGoal {
             configuration: None,
             goal: Goal::throughput(Nanos::from_secs(60)),
@@ -44,11 +45,14 @@ fn size(frame: u32, throughput: f64) -> TestedSize {
             trials: 20,
             min_ns: Some(4_000),
             mean_ns: Some(12_340.0),
+            medians_ns: vec![10_000.0, 11_000.0, 12_500.0],
             p50_ns: Some(11_000.0),
+            p90_ns: Some(12_000.0),
             p99_ns: None,
             p999_ns: None,
             max_ns: Some(90_000),
         }],
+        latency_loads: vec![],
         loss: vec![loss(1.0, 0.6), loss(0.9, 0.5), loss(0.8, 0.0)],
         back_to_back: Some(BackToBack {
             rate_pps: 1e6,
@@ -99,6 +103,10 @@ fn assessment() -> Assessment {
         deviations,
         sizes: vec![size(64, 400e3), size(1518, 80e3)],
     };
+    let mut tests = tests;
+    let at = |share, latency: &TestedLatency| LatencyAtLoad { share, latency: latency.clone() };
+    let size = &mut tests.sizes[0];
+    size.latency_loads = [0.1, 0.9].map(|share| at(share, &size.latency[0])).to_vec();
     Assessment { rfc2544: vec![tests], ..Assessment::default() }
 }
 
@@ -134,6 +142,8 @@ fn each_test_has_its_table_with_the_warning_and_the_deviations_before() {
         "200 ms",
         "1000",
         "440.0 kpps",
+        "90 %",
+        "12.50",
         "12.3 ms",
         "512 ms",
         "Overloads last 2 s",
@@ -141,7 +151,7 @@ fn each_test_has_its_table_with_the_warning_and_the_deviations_before() {
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
-    assert_eq!(figures, 2);
+    assert_eq!(figures, 3);
     let (japanese, _) = shown(Lang::Ja);
     assert!(!text.contains('⟦') && !japanese.contains('⟦'), "{japanese}");
     assert!(japanese.contains("フレームロス率") && japanese.contains("1,667 以上"), "{japanese}");

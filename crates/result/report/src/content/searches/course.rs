@@ -40,7 +40,7 @@ const COURSE: usize = 5;
 const BOUNDS: usize = 3;
 
 /// `None` without trials.
-pub(super) fn figure(search: &AssessedSearch, t: &Texts) -> Option<Figure> {
+pub(in crate::content) fn figure(search: &AssessedSearch, t: &Texts) -> Option<Figure> {
     let loads = || search.trials.iter().map(|it| it.trial.load);
     let (lowest, highest) = (loads().reduce(f64::min)?, loads().reduce(f64::max)?);
     let (size, unit) = probes::load_unit(&search.spec, highest);
