@@ -97,7 +97,7 @@ pub(crate) enum Command {
     /// The main job: measure a plan on a bed and write the report.
     Verify {
         /// A plan file, or the name of a plan that comes with wireproof: quick, certify, loopback, bufferbloat,
-        /// card, soak, dut, rfc2544, or a probe's, like goodput.
+        /// card, soak, qos, dut, rfc2544, or a probe's, like goodput.
         #[arg(default_value = "quick")]
         plan: PathBuf,
         #[command(flatten)]

@@ -19,13 +19,14 @@ use crate::{
 };
 
 /// Plans that come with the program, beside the plan of each probe.
-const OF_SEVERAL: [(&str, &str); 8] = [
+const OF_SEVERAL: [(&str, &str); 9] = [
     ("quick", include_str!("../../plans/quick.toml")),
     ("certify", include_str!("../../plans/certify.toml")),
     ("loopback", include_str!("../../plans/loopback.toml")),
     ("card", include_str!("../../plans/card.toml")),
     ("bufferbloat", include_str!("../../plans/bufferbloat.toml")),
     ("soak", include_str!("../../plans/soak.toml")),
+    ("qos", include_str!("../../plans/qos.toml")),
     ("dut", include_str!("../../plans/dut.toml")),
     (RFC2544.name, RFC2544.plan),
 ];
@@ -186,7 +187,7 @@ mod tests {
         assert!((2.4..3.0).contains(&(60.0 * hours("bufferbloat", &[]))), "{}", hours("bufferbloat", &[]));
         assert!((3.0..5.0).contains(&(60.0 * hours("card", &[]))), "{}", hours("card", &[]));
         assert!((2.0..5.0).contains(&(60.0 * hours("dut", &[]))), "{}", hours("dut", &[]));
-        assert!((6.0..8.0).contains(&hours("rfc2544", &[])), "{}", hours("rfc2544", &[]));
+        assert!((7.5..9.0).contains(&hours("rfc2544", &[])), "{}", hours("rfc2544", &[]));
         let tried_out = ["repeats=1", "latency.count=1000", "goodput.duration=1 s"];
         assert!(hours("certify", &tried_out) < 20.0 / 3600.0);
         assert!((0.4..0.6).contains(&hours("certify", &["goodput.5.duration=100 s"])));

@@ -30,6 +30,7 @@ mod planted;
 mod ports;
 mod probes;
 mod program;
+mod qos;
 mod references;
 mod resume;
 mod rfc2544;

@@ -112,6 +112,12 @@ metrics! {
     Loss = "loss" of "loss": Share, Lower;
     /// Numbered packets received per second; with packets both ways, of the slower direction.
     ForwardingRate = "forwarding_rate" of "packets": PacketRate, Higher;
+    /// Loss of the stream with the highest DSCP beside streams of lower ones.
+    PriorityLoss = "priority_loss" of "packets": Share, Lower;
+    /// 99th percentile of that stream's time on the way.
+    PriorityLatencyP99 = "priority_latency_p99" of "packets": Time, Lower;
+    /// Jitter of that stream: the 99th percentile of its time on the way less the smallest (RFC 5481).
+    PriorityJitter = "priority_jitter" of "packets": Time, Lower;
     /// Transactions a second that ended well.
     TransactionRate = "transaction_rate" of "transactions": TransactionRate, Higher;
     /// Connections a second that were established.

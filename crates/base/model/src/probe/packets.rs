@@ -78,6 +78,13 @@ impl PacketsSpec {
         }
     }
 
+    /// Name of the stream with the highest code point, where it is one and others have lower ones.
+    pub fn priority(&self) -> Option<&str> {
+        let highest = self.streams.iter().max_by_key(|stream| stream.dscp)?;
+        let is_alone = self.streams.iter().filter(|stream| stream.dscp == highest.dscp).count() == 1;
+        (is_alone && self.streams.len() > 1).then_some(highest.name.as_str())
+    }
+
     /// The same without its loads.
     pub fn at_any_load(&self) -> Self {
         let streams = self.streams.iter().map(|stream| Stream { load: Load::default(), ..stream.clone() });
@@ -130,6 +137,10 @@ fn show_stream(stream: &Stream, f: &mut fmt::Formatter<'_>) -> fmt::Result {
     }
 }
 
+/// Figures with a stream of a higher priority; without one, the first two.
+const PRIORITISED: &[Metric] =
+    &[Metric::ForwardingRate, Metric::Loss, Metric::PriorityLoss, Metric::PriorityLatencyP99, Metric::PriorityJitter];
+
 /// Expected duration of getting ready and draining, in seconds.
 const AROUND: f64 = 0.3;
 
@@ -144,7 +155,8 @@ impl Probe for PacketsSpec {
     }
 
     fn metrics(&self) -> &'static [Metric] {
-        &[Metric::ForwardingRate, Metric::Loss]
+        let metrics = PRIORITISED;
+        if self.priority().is_some() { metrics } else { &metrics[..2] }
     }
 
     fn compared(&self) -> &'static [Metric] {

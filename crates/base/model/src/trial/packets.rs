@@ -180,7 +180,8 @@ impl Measures for PacketsSpec {
     fn figures(&self, result: &PacketsResult, _far: &str) -> Vec<Figure> {
         let figures =
             [Figure::known(Metric::ForwardingRate, result.slowest_pps()), Figure::known(Metric::Loss, result.loss())];
-        figures.into_iter().flatten().collect()
+        let priority = self.priority().map(|name| result.of_priority(name)).unwrap_or_default();
+        figures.into_iter().chain(priority).flatten().collect()
     }
 
     fn check(&self, result: &PacketsResult, seconds: f64) -> Checked {
@@ -212,6 +213,20 @@ impl PacketsResult {
             self.streams.iter().filter(|stream| stream.from == from).map(PacketStream::forwarding_pps).sum::<f64>()
         };
         senders.into_iter().map(of).reduce(f64::min)
+    }
+
+    /// Loss, latency and jitter of the stream of this name; of both directions the worse.
+    fn of_priority(&self, name: &str) -> [Option<Figure>; 3] {
+        let streams = || self.streams.iter().filter(|stream| stream.sent.stream == name && stream.sent.frames > 0);
+        let loss = streams().map(|stream| stream.lost() as f64 / stream.sent.frames as f64).reduce(f64::max);
+        let times = || streams().filter_map(|stream| stream.received.latency_ns.as_ref());
+        let latency = times().filter_map(|times| times.p99).max().map(|ns| ns as f64);
+        let jitter = times().filter_map(|times| Some(times.p99?.saturating_sub(times.min?))).max().map(|ns| ns as f64);
+        [
+            Figure::known(Metric::PriorityLoss, loss),
+            Figure::known(Metric::PriorityLatencyP99, latency),
+            Figure::known(Metric::PriorityJitter, jitter),
+        ]
     }
 
     /// Share of all frames that did not come.
@@ -383,7 +398,7 @@ fn check_stream(stream: &PacketStream) -> Checked {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixture;
+    use crate::{Nanos, fixture, probe::Direction};
 
     fn stream(sent: u64, received: u64, seconds: [f64; 2]) -> PacketStream {
         let mut stream = fixture::packet_stream(sent, received);
@@ -424,6 +439,33 @@ mod tests {
         assert_eq!((together.from, together.to.as_str()), (vec!["a1".to_owned(), "a2".to_owned()], "b"));
         assert_eq!((together.sent, together.received, together.lost), (2000, 1900, 100));
         assert_eq!((together.offered_pps, together.forwarding_pps), (2000.0, 1900.0));
+    }
+
+    #[test]
+    fn a_stream_of_higher_priority_has_figures_of_its_own() {
+        let named = |name: &str, dscp| Stream { name: name.to_owned(), dscp, ..Stream::default() };
+        let spec = |streams: Vec<Stream>| PacketsSpec {
+            streams,
+            direction: Direction::Forward,
+            duration: Nanos::from_secs(1),
+            engine: None,
+            mtu: None,
+        };
+        let counted = |name: &str, received, p99| {
+            let mut counted = stream(1000, received, [1.0, 1.0]);
+            counted.sent.stream = name.to_owned();
+            counted.received.latency_ns =
+                Some(TimeSummary { min: Some(1_000), p99: Some(p99), ..TimeSummary::default() });
+            counted
+        };
+        let streams = vec![counted("voice", 990, 5_000), counted("bulk", 100, 90_000)];
+        let result = PacketsResult { mtu: Mtu(1500), streams };
+        let prioritised = spec(vec![named("voice", 46), named("bulk", 0)]);
+        let figures = prioritised.figures(&result, "b");
+        let values: Vec<f64> = figures[2..].iter().map(|figure| figure.value.low).collect();
+        assert_eq!((values, prioritised.metrics().len()), (vec![0.01, 5_000.0, 4_000.0], 5));
+        let equal = spec(vec![named("voice", 0), named("bulk", 0)]);
+        assert_eq!((equal.figures(&result, "b").len(), equal.metrics().len()), (2, 2));
     }
 
     #[test]
