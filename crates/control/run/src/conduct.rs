@@ -9,7 +9,7 @@ use procedure::Course;
 use crate::{
     alone::self_tests,
     ending::{Ending, RunError},
-    fit::{Misfit, check},
+    fit::{Misfit, check, check_lines},
     observer::{Archive, Observer},
     order::Order,
     record::Record,
@@ -66,6 +66,7 @@ fn make<A: Archive>(
 ) -> Result<Made<A::Error>, RunError> {
     check(order.plan(), &session.bed)?;
     let mut run = surroundings::begin(order, session, observer)?;
+    check_lines(&run.plan, &run.bed, &run.before)?;
     run.tester.extend(tester.trials);
     run.doubts.extend(tester.doubts);
     if run.self_tests.is_empty() {

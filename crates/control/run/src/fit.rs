@@ -1,7 +1,10 @@
 //! Whether a plan can be measured on a bed: said before anything is measured. Pure.
 
 use model::{
-    Bed, IpVersion, Mtu, Plan, ProbeSpec, Profile,
+    Bed, BitRate, Environment, IpVersion, Mtu, Plan, ProbeSpec, Profile,
+    plan::{Method, Section},
+    probe::Selectors,
+    stream::Rate,
     units::{ETHERNET_MTUS, LEAST_IPV6_MTU},
 };
 
@@ -18,6 +21,29 @@ pub fn check(plan: &Plan, bed: &Bed) -> Result<(), Misfit> {
     let is_left_out = |spec: &&ProbeSpec| probes::of(spec).may_be_left_out() && !has_address(spec);
     let is_empty = !specs.iter().any(has_address);
     specs.iter().filter(|spec| is_empty || !is_left_out(spec)).try_for_each(|spec| check_spec(spec, bed, own))
+}
+
+/// Checks that tests and searches ask for no more than the links of real cards carry.
+pub(crate) fn check_lines(plan: &Plan, bed: &Bed, environment: &Environment) -> Result<(), Misfit> {
+    let is_search = |section: &&Section| matches!(section.method, Method::Rfc2544(_) | Method::Search(_));
+    let sections = plan.sections();
+    let specs = || sections.iter().filter(is_search).flat_map(|section| &section.specs);
+    for (end, facts) in bed.endpoints.iter().zip(&environment.endpoints) {
+        let interface = facts.interfaces.iter().find(|interface| interface.name == end.interface);
+        let card = interface.filter(|interface| interface.bus.known().is_some());
+        let Some(&line_mbps) = card.and_then(|card| card.speed_mbps.known()) else { continue };
+        let line = Rate::L1(BitRate(u64::from(line_mbps) * 1_000_000));
+        for spec in specs() {
+            let Selectors { rate: Some(rate), frame_size: Some(size), .. } = spec.probe().selectors() else { continue };
+            let Ok(Some(line_pps)) = line.per_second(size.0.into(), None) else { continue };
+            // A rate is a whole number, and a link may be a little faster than it says.
+            if rate.0 as f64 > line_pps * 1.001 {
+                let (probe, interface) = (spec.to_string(), end.interface.clone());
+                return Err(Misfit::AboveLine { probe, interface, line_mbps, line_pps });
+            }
+        }
+    }
+    Ok(())
 }
 
 fn check_spec(spec: &ProbeSpec, bed: &Bed, own: Mtu) -> Result<(), Misfit> {
@@ -56,7 +82,11 @@ fn check_other_mtu(probe: &str, bed: &Bed, mtu: Mtu) -> Result<(), Misfit> {
 
 #[cfg(test)]
 mod tests {
-    use model::fixture;
+    use model::{
+        Reading,
+        environment::{EndpointFacts, InterfaceFacts},
+        fixture,
+    };
 
     use super::*;
 
@@ -67,6 +97,29 @@ mod tests {
     fn checked_section(section: &str) -> Result<(), String> {
         let toml = format!("name = \"t\"\n{section}");
         check(&Plan::parse(&toml, &[]).unwrap(), &fixture::lab()).map_err(|misfit| misfit.to_string())
+    }
+
+    #[test]
+    fn a_test_asks_for_no_more_than_the_link_carries() {
+        let bed = fixture::lab();
+        let mut environment = Environment::default();
+        let card = |speed, bus| InterfaceFacts {
+            name: bed.endpoints[0].interface.clone(),
+            speed_mbps: Reading::Known(speed),
+            bus,
+            ..InterfaceFacts::default()
+        };
+        let mut checked = |rate: &str, speed, bus| {
+            let plan = Plan::parse(&format!("name = \"t\"\n[[rfc2544]]\nrate = \"{rate}\""), &[]).unwrap();
+            environment.endpoints =
+                vec![EndpointFacts { interfaces: vec![card(speed, bus)], ..EndpointFacts::default() }];
+            check_lines(&plan, &bed, &environment).map_err(|misfit| misfit.to_string())
+        };
+        let on_bus = || Reading::Known("0000:01:00.0".to_owned());
+        assert_eq!(checked("10 Gbit/s L1", 10_000, on_bus()), Ok(()));
+        assert_eq!(checked("10 Gbit/s L1", 1_000, Reading::Absent), Ok(()), "a veth");
+        let above = checked("10 Gbit/s L1", 1_000, on_bus()).unwrap_err();
+        assert!(above.contains("1488095 such frames") && above.contains("--rate \"1000 Mbit/s L1\""), "{above}");
     }
 
     #[test]

@@ -71,6 +71,21 @@ pub enum Misfit {
         /// The largest payload that fits.
         largest: u32,
     },
+    /// A highest load that no link carries.
+    #[error(
+        "{probe}: the link of {interface} carries {line_pps:.0} such frames a second; a load above that would search for the link: write --rate \
+         \"{line_mbps} Mbit/s L1\" or less"
+    )]
+    AboveLine {
+        /// The probe.
+        probe: String,
+        /// The sending interface.
+        interface: String,
+        /// Speed of its link.
+        line_mbps: u32,
+        /// Frames a second that it carries.
+        line_pps: f64,
+    },
     /// No schedule has this rate.
     #[error("{probe}: {why}")]
     Rate {
