@@ -117,6 +117,9 @@ pub struct Readings {
     pub module: Reading<ModuleReadings>,
     /// The kernel's counters since the driver was loaded.
     pub counters: BTreeMap<String, u64>,
+    /// Errors of PCI Express by device, severity and kind, like `0000:01:00.0 correctable BadTLP`; those at 0 are left out.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub bus_errors: BTreeMap<String, u64>,
 }
 
 /// Diagnostics of a module (SFF-8472, SFF-8636).
@@ -170,13 +173,17 @@ impl PcieLink {
     /// Rate available for data one way, in bit/s: lanes times rate, less the line code (8b/10b to 5 GT/s, then 128b/130b), less
     /// 24 bytes of header and framing for each 256 of payload. `None` where the kernel's words are not understood.
     pub fn usable_bps(&self) -> Option<f64> {
-        const PAYLOAD: f64 = 256.0;
-        const OVERHEAD: f64 = 24.0;
-        let lanes: f64 = self.width.trim().parse().ok()?;
         let gigatransfers: f64 = self.speed.known()?.split_whitespace().next()?.parse().ok()?;
-        let line_code = if gigatransfers <= 5.0 { 8.0 / 10.0 } else { 128.0 / 130.0 };
-        Some(lanes * gigatransfers * 1e9 * line_code * PAYLOAD / (PAYLOAD + OVERHEAD)).filter(|bps| *bps > 0.0)
+        usable_bps(self.width.trim().parse().ok()?, gigatransfers)
     }
+}
+
+/// The same for so many lanes of this rate, in GT/s.
+pub(crate) fn usable_bps(lanes: f64, gigatransfers: f64) -> Option<f64> {
+    const PAYLOAD: f64 = 256.0;
+    const OVERHEAD: f64 = 24.0;
+    let line_code = if gigatransfers <= 5.0 { 8.0 / 10.0 } else { 128.0 / 130.0 };
+    Some(lanes * gigatransfers * 1e9 * line_code * PAYLOAD / (PAYLOAD + OVERHEAD)).filter(|bps| *bps > 0.0)
 }
 
 /// A card without an interface.

@@ -11,6 +11,7 @@ use crate::{
     difference::differences,
     plausible::{self, Checked},
     reading::{OrEmpty, Reading},
+    settings::{InterfaceSettings, ProcessorFacts, SinceStart},
 };
 
 /// The machines of a run with their readings.
@@ -91,6 +92,9 @@ pub struct HostFacts {
     pub services: Vec<String>,
     /// Version and build of this program on that machine.
     pub wireproof: String,
+    /// Processor, memory and slots; null in runs of before they were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub processor: Option<ProcessorFacts>,
 }
 
 /// One endpoint from inside its namespace.
@@ -105,6 +109,9 @@ pub struct EndpointFacts {
     pub readings: BTreeMap<String, Readings>,
     /// Kernel settings of the namespace that bear on results; those that the kernel does not have are left out.
     pub sysctls: BTreeMap<String, Reading<String>>,
+    /// Drops and the like since the machine was started. They change by themselves; [`Environment::differences`] leaves them out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub since_start: Option<SinceStart>,
 }
 
 /// One interface.
@@ -146,6 +153,9 @@ pub struct InterfaceFacts {
     pub speed_mbps: Reading<u32>,
     /// Addresses with prefix length.
     pub addresses: Vec<String>,
+    /// Settings of it and its driver; null in runs of before they were read.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub settings: Option<InterfaceSettings>,
 }
 
 impl Environment {
@@ -173,7 +183,8 @@ impl Environment {
     /// Properties that do not change by themselves.
     fn lasting(&self) -> Self {
         let of_host = |host: &HostFacts| HostFacts { services: Vec::new(), boot_id: Reading::Absent, ..host.clone() };
-        let of_end = |end: &EndpointFacts| EndpointFacts { readings: BTreeMap::new(), ..end.clone() };
+        let of_end =
+            |end: &EndpointFacts| EndpointFacts { readings: BTreeMap::new(), since_start: None, ..end.clone() };
         Self {
             read_at: String::new(),
             hosts: self.hosts.iter().map(of_host).collect(),
