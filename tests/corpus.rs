@@ -52,3 +52,8 @@ fn captures_that_fuzzing_keeps_are_read() {
 fn heads_of_http_that_fuzzing_keeps_are_read() {
     each_of("http", targets::http);
 }
+
+#[test]
+fn tables_of_firmware_that_fuzzing_keeps_are_read() {
+    each_of("firmware", targets::firmware);
+}

@@ -142,3 +142,15 @@ pub fn http(input: &[u8]) {
         Err(_) => {}
     }
 }
+
+/// A table of SMBIOS, and the configuration space of a PCI device: what is read of them lies within their bounds.
+pub fn firmware(input: &[u8]) {
+    for slot in firmware::slots(input) {
+        assert!(slot.generation.is_none_or(|generation| (1..=6).contains(&generation)));
+        assert!(slot.name.len() <= 3 * input.len());
+    }
+    if let Some(sizes) = firmware::sizes(input) {
+        let is_size = |size: u32| size.is_power_of_two() && (128..=4096).contains(&size);
+        assert!([sizes.payload, sizes.payload_most, sizes.read_request].into_iter().all(is_size));
+    }
+}

@@ -10,6 +10,7 @@ use kernel::nic::LinkSettings;
 use model::{
     Reading,
     card::{Card, Connector},
+    settings::PciSettings,
 };
 
 pub(crate) use self::{readings::read as readings, refused::refused};
@@ -27,6 +28,16 @@ pub(crate) fn of_interface(source: &dyn Source, interface: &str) -> Option<Card>
         module: source.module_memory(interface).and_then(|memory| module::module(&memory)),
         hops: device.hops(),
     })
+}
+
+/// Configuration of each device from the card to the root; empty for a virtual interface.
+pub(crate) fn pci_settings(source: &dyn Source, interface: &str) -> Vec<PciSettings> {
+    pci::device_of(source, interface).map(|device| device.settings()).unwrap_or_default()
+}
+
+/// Kind of the IOMMU's translation for the card; absent without IOMMU.
+pub(crate) fn iommu(source: &dyn Source, interface: &str) -> Reading<String> {
+    pci::device_of(source, interface).map_or(Reading::Absent, |device| device.iommu())
 }
 
 fn of_link<T>(settings: &Reading<LinkSettings>, fact: impl FnOnce(&LinkSettings) -> Option<T>) -> Reading<T> {

@@ -6,38 +6,53 @@ use std::collections::BTreeMap;
 use kernel::sysctl;
 use model::{
     Reading,
-    environment::{EndpointFacts, HostFacts},
+    environment::{EndpointFacts, HostFacts, InterfaceFacts},
+    settings::SinceStart,
 };
 
 pub use crate::placement::cpus;
 use crate::{
     card,
+    counters::Snapshot,
     interfaces::interfaces,
-    parse,
+    parse, processor,
     services::services,
     source::{Here, Source},
 };
 
 /// Settings of the machine that affect results.
-const HOST_SETTINGS: [&str; 8] = [
+const HOST_SETTINGS: [&str; 10] = [
     "kernel.nmi_watchdog",
     "kernel.numa_balancing",
     "net.core.busy_poll",
     "net.core.busy_read",
     "net.core.default_qdisc",
+    "net.core.netdev_budget",
+    "net.core.netdev_budget_usecs",
     "net.core.netdev_max_backlog",
     "net.core.rmem_max",
     "net.core.wmem_max",
 ];
 
 /// Settings of each namespace.
-const ENDPOINT_SETTINGS: [&str; 5] = [
+const ENDPOINT_SETTINGS: [&str; 13] = [
+    "net.ipv4.conf.all.rp_filter",
+    "net.ipv4.ip_forward",
+    "net.ipv4.ip_no_pmtu_disc",
     "net.ipv4.tcp_congestion_control",
     "net.ipv4.tcp_mtu_probing",
+    "net.ipv4.tcp_no_metrics_save",
     "net.ipv4.tcp_rmem",
+    "net.ipv4.tcp_sack",
+    "net.ipv4.tcp_slow_start_after_idle",
     "net.ipv4.tcp_timestamps",
+    "net.ipv4.tcp_window_scaling",
     "net.ipv4.tcp_wmem",
+    "net.ipv6.conf.all.forwarding",
 ];
+
+/// Counters of no more interfaces are read, those of cards first: each takes a few questions to the kernel.
+const MOST_COUNTED: usize = 16;
 
 /// Facts about this machine; `wireproof_version` is that of the reading program.
 pub fn host(wireproof_version: &str) -> HostFacts {
@@ -72,6 +87,7 @@ fn host_of(source: &dyn Source, wireproof_version: &str) -> HostFacts {
         file_system: source.read("/proc/self/mounts").and_then(|text| parse::root_file_system(&text)),
         services: services(source),
         wireproof: wireproof_version.to_owned(),
+        processor: Some(processor::processor(source)),
     }
 }
 
@@ -86,8 +102,20 @@ fn endpoint_of(source: &dyn Source, name: &str) -> EndpointFacts {
     EndpointFacts {
         endpoint: name.to_owned(),
         readings: cards.map(|card| (card.name.clone(), card::readings(source, &card.name))).collect(),
+        since_start: Some(since_start(source, &interfaces)),
         interfaces,
         sysctls: settings(source, &ENDPOINT_SETTINGS),
+    }
+}
+
+fn since_start(source: &dyn Source, interfaces: &[InterfaceFacts]) -> SinceStart {
+    let (cards, others): (Vec<_>, Vec<_>) = interfaces.iter().partition(|interface| interface.card.is_some());
+    let counted: Vec<&str> =
+        cards.iter().chain(&others).map(|interface| interface.name.as_str()).take(MOST_COUNTED).collect();
+    SinceStart {
+        drops: Snapshot::losses(source, &counted),
+        steal: processor::steal(source),
+        learned_mtus: source.learned_mtus().or_default(),
     }
 }
 

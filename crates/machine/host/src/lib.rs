@@ -7,10 +7,12 @@ pub mod cabling;
 mod card;
 pub mod counters;
 pub mod facts;
+mod interface_settings;
 pub mod interfaces;
 pub mod nics;
 mod parse;
 mod placement;
+mod processor;
 #[cfg(test)]
 mod recorded;
 pub mod routes;

@@ -21,10 +21,8 @@ pub fn cpus(interface: Option<&str>) -> CpuFacts {
 fn cpus_of(source: &dyn Source, interface: Option<&str>) -> CpuFacts {
     let list = |path: String| list(source, &path);
     let online = list(format!("{CPUS}/online"));
-    let nodes: Vec<(usize, Vec<usize>)> = list(format!("{NODES}/online"))
-        .into_iter()
-        .map(|node| (node, list(format!("{NODES}/node{node}/cpulist"))))
-        .collect();
+    let nodes: Vec<(usize, Vec<usize>)> =
+        list(format!("{NODES}/online")).into_iter().map(|node| (node, node_cores(source, node))).collect();
     let core = |cpu: usize| CoreFacts {
         cpu,
         node: nodes.iter().find(|(_, cpus)| cpus.contains(&cpu)).map(|(node, _)| *node),
@@ -35,12 +33,12 @@ fn cpus_of(source: &dyn Source, interface: Option<&str>) -> CpuFacts {
         isolated: list(format!("{CPUS}/isolated")).into_iter().filter(|cpu| online.contains(cpu)).collect(),
         nohz_full: list(format!("{CPUS}/nohz_full")),
         cores: online.iter().copied().map(core).collect(),
-        card: interface.and_then(|interface| card(source, interface)),
+        card: interface.and_then(|interface| card_of(source, interface)),
     }
 }
 
 /// The card of an interface; `None` for a virtual one.
-fn card(source: &dyn Source, interface: &str) -> Option<CardFacts> {
+pub(crate) fn card_of(source: &dyn Source, interface: &str) -> Option<CardFacts> {
     let device = source.resolve(&format!("/sys/class/net/{interface}/device")).into_known()?;
     let cpus_of = |irq: &u32| list(source, &format!("/proc/irq/{irq}/effective_affinity_list"));
     let interrupts: BTreeSet<usize> = interrupt_numbers(source, &device).iter().flat_map(cpus_of).collect();
@@ -53,7 +51,13 @@ fn node(source: &dyn Source, device: &str) -> Option<usize> {
     places.filter_map(|place| source.read(&format!("{place}/numa_node")).into_known()?.parse().ok()).next()
 }
 
-fn list(source: &dyn Source, path: &str) -> Vec<usize> {
+/// Cores of a NUMA node.
+pub(crate) fn node_cores(source: &dyn Source, node: usize) -> Vec<usize> {
+    list(source, &format!("{NODES}/node{node}/cpulist"))
+}
+
+/// A list of numbers; empty where there is none.
+pub(crate) fn list(source: &dyn Source, path: &str) -> Vec<usize> {
     parse::list(&source.read(path).or_default()).unwrap_or_default()
 }
 

@@ -13,7 +13,11 @@ use kernel::{
     nic::LinkSettings,
     statistics::{Counters, Qdisc},
 };
-use model::Reading;
+use model::{
+    Reading,
+    nic::DriverSettings,
+    settings::{Offload, OtherEnd},
+};
 use tempfile::TempDir;
 
 use crate::source::{Here, Source};
@@ -29,14 +33,28 @@ pub(crate) struct Recorded {
     pub(crate) refused_drivers: bool,
     /// Lines of its kernel log.
     pub(crate) log: Reading<Vec<String>>,
+    /// Numbers of its drivers.
+    pub(crate) settings: BTreeMap<String, DriverSettings>,
+    /// Offloads of all of its interfaces.
+    pub(crate) offloads: BTreeMap<String, Offload>,
+    /// MTUs of paths that it has learned.
+    pub(crate) learned_mtus: Vec<(String, u32)>,
 }
 
 impl Recorded {
     /// From files with their paths and contents.
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         let folder = tempfile::tempdir().expect("a folder");
-        let (links, drivers, log) = (Vec::new(), BTreeMap::new(), Reading::Absent);
-        let recorded = Self { folder, links, drivers, refused_drivers: false, log };
+        let recorded = Self {
+            folder,
+            links: Vec::new(),
+            drivers: BTreeMap::new(),
+            refused_drivers: false,
+            log: Reading::Absent,
+            settings: BTreeMap::new(),
+            offloads: BTreeMap::new(),
+            learned_mtus: Vec::new(),
+        };
         files.iter().for_each(|(path, text)| recorded.write(path, text));
         recorded
     }
@@ -76,6 +94,10 @@ impl Source for Recorded {
         Here.read(&self.at(path).to_string_lossy())
     }
 
+    fn read_bytes(&self, path: &str, most: usize) -> Reading<Vec<u8>> {
+        Here.read_bytes(&self.at(path).to_string_lossy(), most)
+    }
+
     fn list(&self, folder: &str) -> Reading<Vec<String>> {
         let paths = Here.list(&self.at(folder).to_string_lossy());
         paths.map(|paths| paths.iter().map(|path| self.own(path)).collect())
@@ -109,6 +131,26 @@ impl Source for Recorded {
 
     fn module_memory(&self, _: &str) -> Reading<Vec<u8>> {
         Reading::Absent
+    }
+
+    fn driver_settings(&self, interface: &str) -> Reading<DriverSettings> {
+        self.settings.get(interface).cloned().map_or(Reading::Absent, Reading::Known)
+    }
+
+    fn offloads(&self, _: &str) -> Reading<BTreeMap<String, Offload>> {
+        self.offloads.clone().into()
+    }
+
+    fn fec(&self, _: &str) -> Reading<u32> {
+        Reading::Absent
+    }
+
+    fn other_end(&self, _: &str) -> Reading<OtherEnd> {
+        Reading::Absent
+    }
+
+    fn learned_mtus(&self) -> Reading<Vec<(String, u32)>> {
+        self.learned_mtus.clone().into()
     }
 
     fn counters(&self, _: &str) -> Reading<(Counters, Vec<Qdisc>)> {

@@ -1,21 +1,33 @@
 //! The machine to read from.
 
-use std::{fs, io};
+use std::{
+    collections::BTreeMap,
+    fs::{self, File},
+    io::{self, Read as _},
+};
 
 use kernel::{
     cpu,
     ethtool::{self, Driver},
     link::{self, Link},
-    log,
+    log, namespace,
     nic::{self, LinkSettings},
+    route,
     statistics::{self, Counters, Qdisc},
 };
-use model::Reading;
+use model::{
+    Reading,
+    nic::DriverSettings,
+    settings::{Offload, OtherEnd},
+};
 
 /// A machine to read from, with its own paths and the interfaces of its network namespace.
 pub(crate) trait Source {
     /// Text of a file, without white space around it.
     fn read(&self, path: &str) -> Reading<String>;
+
+    /// The first bytes of a file, at most so many.
+    fn read_bytes(&self, path: &str, most: usize) -> Reading<Vec<u8>>;
 
     /// Sorted paths of a folder's entries.
     fn list(&self, folder: &str) -> Reading<Vec<String>>;
@@ -38,6 +50,21 @@ pub(crate) trait Source {
     /// Memory of the module in a NIC's cage.
     fn module_memory(&self, interface: &str) -> Reading<Vec<u8>>;
 
+    /// Numbers of an interface's driver: rings, channels, coalescing, pause.
+    fn driver_settings(&self, interface: &str) -> Reading<DriverSettings>;
+
+    /// Offloads of an interface.
+    fn offloads(&self, interface: &str) -> Reading<BTreeMap<String, Offload>>;
+
+    /// Forward error correction of a NIC: bits of `ETHTOOL_FEC_*`.
+    fn fec(&self, interface: &str) -> Reading<u32>;
+
+    /// The other end of a veth pair, as far as it is in this namespace or in a named one.
+    fn other_end(&self, interface: &str) -> Reading<OtherEnd>;
+
+    /// MTUs of paths that the kernel has learned.
+    fn learned_mtus(&self) -> Reading<Vec<(String, u32)>>;
+
     /// Counters of an interface and of its queueing disciplines.
     fn counters(&self, interface: &str) -> Reading<(Counters, Vec<Qdisc>)>;
 
@@ -57,6 +84,15 @@ pub(crate) struct Here;
 impl Source for Here {
     fn read(&self, path: &str) -> Reading<String> {
         of_file(path, fs::read_to_string(path)).map(|text| text.trim().to_owned())
+    }
+
+    fn read_bytes(&self, path: &str, most: usize) -> Reading<Vec<u8>> {
+        let read = || {
+            let mut bytes = Vec::new();
+            File::open(path)?.take(most as u64).read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        of_file(path, read())
     }
 
     fn list(&self, folder: &str) -> Reading<Vec<String>> {
@@ -92,6 +128,27 @@ impl Source for Here {
         answer(&format!("ethtool -m {interface}"), nic::module_memory(interface))
     }
 
+    fn driver_settings(&self, interface: &str) -> Reading<DriverSettings> {
+        answer(&format!("ethtool -g {interface}"), ethtool::settings(interface))
+    }
+
+    fn offloads(&self, interface: &str) -> Reading<BTreeMap<String, Offload>> {
+        answer(&format!("ethtool -k {interface}"), ethtool::offload_states(interface))
+    }
+
+    fn fec(&self, interface: &str) -> Reading<u32> {
+        answer(&format!("ethtool --show-fec {interface}"), nic::fec(interface))
+    }
+
+    fn other_end(&self, interface: &str) -> Reading<OtherEnd> {
+        answer(&format!("ip -d link show {interface}"), other_end(interface)).and_then(|end| end)
+    }
+
+    fn learned_mtus(&self) -> Reading<Vec<(String, u32)>> {
+        let learned = answer("ip route show cache", route::learned_mtus());
+        learned.map(|all| all.into_iter().map(|(to, mtu)| (to.to_string(), mtu)).collect())
+    }
+
     fn counters(&self, interface: &str) -> Reading<(Counters, Vec<Qdisc>)> {
         answer(&format!("ip -s link show {interface}"), statistics::of_interface(interface))
     }
@@ -107,6 +164,25 @@ impl Source for Here {
     fn log(&self) -> Reading<Vec<String>> {
         answer("/dev/kmsg", log::lines())
     }
+}
+
+/// The other end of a veth pair; `None` for another kind, and for a namespace without a name.
+fn other_end(interface: &str) -> kernel::Result<Option<OtherEnd>> {
+    let Some(end) = link::other_end(interface)? else { return Ok(None) };
+    let of = |namespace: &str, links: Vec<Link>| {
+        let link = links.into_iter().find(|link| link.index == end.index)?;
+        Some(OtherEnd { interface: link.name, namespace: namespace.to_owned(), mtu: link.mtu.0 })
+    };
+    let Some(number) = end.namespace else { return Ok(of("", link::list()?)) };
+    for name in namespace::list()? {
+        // A namespace may have gone, or was never completed.
+        if namespace::number(&name).is_ok_and(|its| its == Some(number))
+            && let Ok(Ok(links)) = namespace::within(&name, link::list)
+        {
+            return Ok(of(&name, links));
+        }
+    }
+    Ok(None)
 }
 
 /// A missing file is absent, and so is a setting that its driver does not provide at the moment.

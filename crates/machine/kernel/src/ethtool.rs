@@ -14,7 +14,9 @@ use crate::{
 };
 
 pub use rules::{is_steered, steer, unsteer};
-pub use settings::{Queues, coalescing, offloads_by_name, prompt, queues, set_coalescing, set_settings, settings};
+pub use settings::{
+    Queues, coalescing, offload_states, offloads_by_name, prompt, queues, set_coalescing, set_settings, settings,
+};
 pub use stamping::{set_stamping, stamping, stamps_in_hardware};
 
 const SIOCETHTOOL: u64 = 0x8946;

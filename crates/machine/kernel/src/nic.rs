@@ -9,6 +9,7 @@ const GET_PERMANENT_ADDRESS: u32 = 0x20;
 const GET_MODULE_INFO: u32 = 0x42;
 const GET_MODULE_MEMORY: u32 = 0x43;
 const GET_LINK_SETTINGS: u32 = 0x4c;
+const GET_FEC: u32 = 0x50;
 
 /// More words of link modes than any kernel has; today's has four.
 const MODE_WORDS: usize = 32;
@@ -30,6 +31,8 @@ pub struct LinkSettings {
     pub port: u8,
     /// Supported link modes: bit numbers of `ETHTOOL_LINK_MODE_*`.
     pub supported: Vec<u32>,
+    /// Link modes of the other end, as autonegotiation told; empty where it did not.
+    pub partner: Vec<u32>,
 }
 
 /// `struct ethtool_link_settings` of linux/ethtool.h, with room for its three masks.
@@ -113,7 +116,17 @@ pub fn link_settings(interface: &str) -> Result<LinkSettings> {
         autonegotiation: settings.autonegotiation == 1,
         port: settings.port,
         supported: bits(&settings.masks[..words]),
+        partner: bits(&settings.masks[2 * words..3 * words]),
     })
+}
+
+/// Forward error correction in use: bits of `ETHTOOL_FEC_*`. An error if the driver does not tell.
+pub fn fec(interface: &str) -> Result<u32> {
+    // `struct ethtool_fecparam`: command, active, configured, reserved.
+    let mut question = [GET_FEC, 0, 0, 0];
+    // SAFETY: the kernel writes a `struct ethtool_fecparam`, which is four numbers.
+    unsafe { ask(interface, "ioctl(ETHTOOL_GFECPARAM)", question.as_mut_ptr().cast()) }?;
+    Ok(question[1])
 }
 
 /// The permanent MAC address of a card, like `02:00:00:00:00:01`; `None` if the driver does not tell.

@@ -5,7 +5,10 @@ use std::{collections::BTreeMap, net::IpAddr};
 use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_packet_route::{
     AddressFamily, RouteNetlinkMessage,
-    route::{RouteAddress, RouteAttribute, RouteHeader, RouteMessage, RouteProtocol, RouteScope, RouteType},
+    route::{
+        RouteAddress, RouteAttribute, RouteFlags, RouteHeader, RouteMessage, RouteMetric, RouteProtocol, RouteScope,
+        RouteType,
+    },
 };
 
 use crate::{
@@ -70,11 +73,6 @@ fn described(route: &RouteMessage, index: u32) -> Option<(String, String)> {
         && header.kind == RouteType::Unicast
         && !matches!(header.protocol, RouteProtocol::Ra | RouteProtocol::IcmpRedirect)
         && route.attributes.contains(&RouteAttribute::Oif(index));
-    let ip = |address: &RouteAddress| match address {
-        RouteAddress::Inet(address) => Some(IpAddr::from(*address)),
-        RouteAddress::Inet6(address) => Some(IpAddr::from(*address)),
-        _ => None,
-    };
     let (mut network, mut via) = (None, None);
     for attribute in &route.attributes {
         match attribute {
@@ -88,6 +86,48 @@ fn described(route: &RouteMessage, index: u32) -> Option<(String, String)> {
         |address| format!("{address}/{}", header.destination_prefix_length),
     );
     is_wanted.then(|| (network, via.map_or_else(|| "on the link".to_owned(), |via| format!("via {via}"))))
+}
+
+/// MTUs of paths that the kernel of the caller's namespace has learned and keeps for a time (`ip route show cache`).
+pub fn learned_mtus() -> Result<Vec<(IpAddr, u32)>> {
+    let mut learned = Vec::new();
+    for family in [AddressFamily::Inet, AddressFamily::Inet6] {
+        let mut question = RouteMessage::default();
+        question.header.address_family = family;
+        question.header.flags = RouteFlags::Cloned;
+        let answers = request(RouteNetlinkMessage::GetRoute(question), NLM_F_DUMP);
+        learned.extend(answers.on("RTM_GETROUTE", "learned routes")?.iter().filter_map(|answer| match answer {
+            RouteNetlinkMessage::NewRoute(route) if route.header.flags.contains(RouteFlags::Cloned) => {
+                learned_mtu(route)
+            }
+            _ => None,
+        }));
+    }
+    Ok(learned)
+}
+
+fn learned_mtu(route: &RouteMessage) -> Option<(IpAddr, u32)> {
+    let (mut to, mut mtu) = (None, None);
+    for attribute in &route.attributes {
+        match attribute {
+            RouteAttribute::Destination(address) => to = ip(address),
+            RouteAttribute::Metrics(metrics) => {
+                mtu = metrics
+                    .iter()
+                    .find_map(|metric| if let RouteMetric::Mtu(mtu) = metric { Some(*mtu) } else { None });
+            }
+            _ => {}
+        }
+    }
+    Some((to?, mtu.filter(|mtu| *mtu > 0)?))
+}
+
+fn ip(address: &RouteAddress) -> Option<IpAddr> {
+    match address {
+        RouteAddress::Inet(address) => Some(IpAddr::from(*address)),
+        RouteAddress::Inet6(address) => Some(IpAddr::from(*address)),
+        _ => None,
+    }
 }
 
 /// The route of a packet from here.

@@ -1,8 +1,12 @@
 //! PCI devices from sysfs: names, and the path from a card to the processor.
 
+use std::collections::BTreeMap;
+
+use firmware::{CONFIGURATION_BYTES, sizes};
 use model::{
     Reading,
     card::{Hop, PcieLink},
+    settings::PciSettings,
 };
 
 use crate::{parse, source::Source};
@@ -12,6 +16,9 @@ const NETWORK: &str = "0x02";
 
 /// Distributions' paths of the PCI ID list.
 const ID_LISTS: [&str; 3] = ["/usr/share/misc/pci.ids", "/usr/share/hwdata/pci.ids", "/usr/share/pci.ids"];
+
+/// Reason why the configuration of a device is not known.
+const SHORT: &str = "only root reads more than its first 64 bytes";
 
 /// A PCI device, by its folder in `/sys/devices`.
 pub(super) struct Device<'a> {
@@ -64,8 +71,46 @@ impl Device<'_> {
 
     /// Links from the card to the root.
     pub(super) fn hops(&self) -> Vec<Hop> {
-        let on_the_way = ancestors(&self.folder).take_while(|folder| is_function(folder));
-        on_the_way.filter_map(|folder| self.at(folder).hop()).collect()
+        self.way().filter_map(|device| device.hop()).collect()
+    }
+
+    /// Configuration of each device from the card to the root.
+    pub(super) fn settings(&self) -> Vec<PciSettings> {
+        let of = |device: Device<'_>| {
+            let space = device.source.read_bytes(&format!("{}/config", device.folder), CONFIGURATION_BYTES);
+            // An ordinary user reads the first 64 bytes, which hold no sizes.
+            let refused = || Reading::Unreadable { path: format!("{}/config", device.folder), why: SHORT.to_owned() };
+            let sizes = match space {
+                Reading::Known(space) if space.len() <= 64 => refused(),
+                space => space.and_then(|space| sizes(&space)),
+            };
+            PciSettings { device: device.address(), sizes }
+        };
+        self.way().map(of).collect()
+    }
+
+    /// Errors of each device from the card to the root, by device, severity and kind; those at 0 are left out.
+    pub(super) fn errors(&self) -> BTreeMap<String, u64> {
+        const SEVERITIES: [&str; 3] = ["correctable", "nonfatal", "fatal"];
+        let of = |device: Device<'_>| {
+            let address = device.address();
+            let read = |severity: &str| {
+                let counts = device.fact(&format!("aer_dev_{severity}"));
+                errors(&counts).map(|(kind, count)| (format!("{address} {severity} {kind}"), count)).collect::<Vec<_>>()
+            };
+            SEVERITIES.iter().flat_map(|severity| read(severity)).collect::<Vec<_>>()
+        };
+        self.way().flat_map(of).collect()
+    }
+
+    /// Kind of the IOMMU's translation; absent without IOMMU.
+    pub(super) fn iommu(&self) -> Reading<String> {
+        self.read("iommu_group/type")
+    }
+
+    /// The devices from this one to the root.
+    fn way(&self) -> impl Iterator<Item = Device<'_>> {
+        ancestors(&self.folder).take_while(|folder| is_function(folder)).map(|folder| self.at(folder))
     }
 
     /// Its link; `None` without a PCIe bus.
@@ -125,6 +170,16 @@ impl Device<'_> {
         let is_own = |it: &&String| is_function(it) && self.source.resolve(it).known() == Some(*it);
         own + entries.iter().filter(is_own).map(|folder| self.at(folder).ports_below()).sum::<u32>()
     }
+}
+
+/// Counts of a file like `aer_dev_fatal` (ABI/testing/sysfs-bus-pci-devices-aer) that are not 0, without their total.
+fn errors(text: &str) -> impl Iterator<Item = (&str, u64)> {
+    let count = |line: &'_ str| {
+        let (kind, count) = line.rsplit_once(' ')?;
+        Some((kind.len(), count.parse::<u64>().ok()?))
+    };
+    let counts = text.lines().filter_map(move |line| count(line).map(|(length, count)| (&line[..length], count)));
+    counts.filter(|(kind, count)| *count > 0 && !kind.starts_with("TOTAL_"))
 }
 
 /// Whether a folder has the name of a PCI function: `0000:01:00.0`.

@@ -2,7 +2,7 @@
 
 use model::card::Readings;
 
-use super::module;
+use super::{module, pci};
 use crate::source::Source;
 
 /// Current readings of this interface.
@@ -22,6 +22,7 @@ pub(crate) fn read(source: &dyn Source, interface: &str) -> Readings {
         temperatures: temperatures(source, &format!("/sys/class/net/{interface}/device/hwmon")),
         module: source.module_memory(interface).and_then(|memory| module::readings(&memory)),
         counters: counters.into_iter().map(|(name, count)| (name.to_owned(), count)).collect(),
+        bus_errors: pci::device_of(source, interface).map(|device| device.errors()).unwrap_or_default(),
     }
 }
 

@@ -17,7 +17,11 @@ use interrupts::Device;
 pub(crate) use interrupts::interrupt_numbers;
 use kernel::statistics;
 pub use live::Live;
-use model::{Delta, EndCounters, Reading, Source, counters::Unread};
+use model::{
+    Delta, EndCounters, Reading, Source,
+    counters::Unread,
+    drop_counters::{tells_of_damage, tells_of_loss},
+};
 
 use crate::source::{self, Here};
 
@@ -92,6 +96,16 @@ impl Snapshot {
             Reading::Absent => {}
             Reading::Unreadable { path, why } => self.unread.push(Unread { source, path, why }),
         }
+    }
+
+    /// Counters of drops and errors since the machine was started that are not 0.
+    pub(crate) fn losses(machine: &dyn source::Source, interfaces: &[&str]) -> Vec<Delta> {
+        let mut snapshot = Self::default();
+        snapshot.read(machine, interfaces);
+        let is_loss =
+            |(source, _, name): &Key| *source != Source::Interrupt && (tells_of_loss(name) || tells_of_damage(name));
+        let losses = snapshot.counters.into_iter().filter(|(key, count)| *count > 0 && is_loss(key));
+        losses.map(|((source, of, name), delta)| Delta { source, of, name, delta }).collect()
     }
 
     /// Differences until a later reading, with the cores' use over the same time.

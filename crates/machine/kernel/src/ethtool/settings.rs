@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::nic::DriverSettings;
+use model::{nic::DriverSettings, settings::Offload};
 
 use super::{ask, if_supported, names, set_stamping, stamping, strings};
 use crate::error::{On, Result, invalid};
@@ -67,10 +67,19 @@ pub fn settings(interface: &str) -> Result<DriverSettings> {
 
 /// Offloads of an interface of the caller's namespace, as `ethtool -k` names them, and whether they are on.
 pub fn offloads_by_name(interface: &str) -> Result<BTreeMap<String, bool>> {
-    let active: Vec<u32> = offloads(interface)?.into_iter().map(|[_, _, active, _]| active).collect();
+    Ok(offload_states(interface)?.into_iter().map(|(name, offload)| (name, offload.on)).collect())
+}
+
+/// The same with whether the driver can switch them.
+pub fn offload_states(interface: &str) -> Result<BTreeMap<String, Offload>> {
+    let blocks = offloads(interface)?;
     let names = names(interface, OFFLOAD_NAMES, strings(interface, OFFLOAD_NAMES)?)?;
-    let is_on = |number: usize| active.get(number / 32).is_some_and(|block| block & (1 << (number % 32)) != 0);
-    Ok(names.into_iter().enumerate().map(|(number, name)| (name, is_on(number))).collect())
+    let state = |number: usize| {
+        let bit = 1 << (number % 32);
+        let [available, _, active, _] = blocks.get(number / 32).copied().unwrap_or_default();
+        Offload { on: active & bit != 0, changeable: available & bit != 0 }
+    };
+    Ok(names.into_iter().enumerate().map(|(number, name)| (name, state(number))).collect())
 }
 
 /// Sets different values, and goes on after a failure; returns the names of failed settings, with errors.

@@ -1,0 +1,141 @@
+//! Settings of an interface and its driver, as an inspection judges them.
+
+use std::collections::BTreeMap;
+
+use kernel::{link::Link, nic::LinkSettings};
+use model::settings::{InterfaceSettings, Interrupt, Offload};
+
+use crate::{
+    card,
+    counters::interrupt_numbers,
+    placement::{card_of, list, node_cores},
+    source::Source,
+};
+
+/// Offloads that are judged, as the kernel names them.
+const OFFLOADS: [&str; 11] = [
+    "rx-checksum",
+    "rx-gro",
+    "rx-gro-hw",
+    "rx-hashing",
+    "rx-lro",
+    "tx-checksum-ip-generic",
+    "tx-checksum-ipv4",
+    "tx-checksum-ipv6",
+    "tx-generic-segmentation",
+    "tx-tcp-segmentation",
+    "tx-tcp6-segmentation",
+];
+
+/// Bits of `ETHTOOL_LINK_MODE_*`: symmetric and asymmetric pause frames, and autonegotiation.
+const PAUSE: u32 = 13;
+const ASYMMETRIC_PAUSE: u32 = 14;
+
+/// Reads them.
+pub(crate) fn of(source: &dyn Source, link: &Link) -> InterfaceSettings {
+    let name = link.name.as_str();
+    let offloads = source.offloads(name).or_default();
+    let card = card_of(source, name);
+    let node = card.as_ref().and_then(|card| card.node);
+    let has_card = card.is_some();
+    InterfaceSettings {
+        kind: link.kind.clone(),
+        lower: link.lower.clone(),
+        other_end: if link.kind == "veth" { source.other_end(name).into_known() } else { None },
+        numbers: source.driver_settings(name).map(|settings| settings.numbers).or_default(),
+        offloads: judged(&offloads),
+        qdiscs: source.counters(name).or_default().1.into_iter().map(|qdisc| qdisc.name).collect(),
+        interrupts: interrupts(source, name),
+        node,
+        node_cores: node.map(|node| node_cores(source, node)).unwrap_or_default(),
+        receive_steering: receive_steering(source, name),
+        partner_pause: source.link_settings(name).known().and_then(partner_pause),
+        fec: if has_card { source.fec(name) } else { model::Reading::Absent },
+        pci: card::pci_settings(source, name),
+        iommu: card::iommu(source, name),
+    }
+}
+
+fn judged(offloads: &BTreeMap<String, Offload>) -> BTreeMap<String, Offload> {
+    let judged = OFFLOADS.iter().filter_map(|name| Some(((*name).to_owned(), *offloads.get(*name)?)));
+    judged.collect()
+}
+
+fn partner_pause(settings: &LinkSettings) -> Option<[bool; 2]> {
+    let has = |mode: u32| settings.partner.contains(&mode);
+    (settings.autonegotiation && !settings.partner.is_empty()).then(|| [has(PAUSE), has(ASYMMETRIC_PAUSE)])
+}
+
+fn interrupts(source: &dyn Source, interface: &str) -> Vec<Interrupt> {
+    let Some(device) = source.resolve(&format!("/sys/class/net/{interface}/device")).into_known() else {
+        return Vec::new();
+    };
+    let read = |number: u32| Interrupt {
+        number,
+        action: source.read(&format!("/sys/kernel/irq/{number}/actions")).or_default(),
+        cores: list(source, &format!("/proc/irq/{number}/effective_affinity_list")),
+    };
+    interrupt_numbers(source, &device).into_iter().map(read).collect()
+}
+
+fn receive_steering(source: &dyn Source, interface: &str) -> Vec<String> {
+    let queues = source.list(&format!("/sys/class/net/{interface}/queues")).or_default();
+    let receive = queues.iter().filter(|path| path.contains("/rx-"));
+    receive.filter_map(|queue| source.read(&format!("{queue}/rps_cpus")).into_known()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Mtu, nic::DriverSettings};
+
+    use super::*;
+    use crate::recorded::Recorded;
+
+    #[test]
+    fn settings_of_a_card_are_read_with_its_interrupts_and_its_node() {
+        let mut machine = Recorded::new(&[
+            ("/sys/devices/pci0000:00/0000:00:03.0/class", "0x020000"),
+            ("/sys/devices/pci0000:00/0000:00:03.0/numa_node", "1"),
+            ("/sys/devices/pci0000:00/0000:00:03.0/msi_irqs/37", "msix"),
+            ("/sys/devices/system/node/node1/cpulist", "2-3"),
+            ("/sys/kernel/irq/37/actions", "eth1-TxRx-0"),
+            ("/proc/irq/37/effective_affinity_list", "2"),
+            ("/sys/class/net/eth1/queues/rx-0/rps_cpus", "0"),
+            ("/sys/class/net/eth1/queues/tx-0/xps_cpus", "1"),
+        ]);
+        machine.link("/sys/class/net/eth1/device", "/sys/devices/pci0000:00/0000:00:03.0");
+        let rings = [("rings".to_owned(), vec![4096, 0, 0, 4096, 512, 0, 0, 512])];
+        let driver = DriverSettings { numbers: rings.into(), ..DriverSettings::default() };
+        machine.settings = [("eth1".to_owned(), driver)].into();
+        machine.offloads =
+            ["rx-gro", "hw-tc-offload"].map(|name| (name.to_owned(), Offload { on: true, changeable: true })).into();
+        let link = Link {
+            index: 2,
+            name: "eth1".into(),
+            kind: String::new(),
+            up: true,
+            master: None,
+            lower: None,
+            mtu: Mtu(1500),
+            mac: String::new(),
+            operstate: "up".into(),
+            carrier_losses: 0,
+            addresses: Vec::new(),
+        };
+        let read = of(&machine, &link);
+        assert_eq!(read.rings().map(|rings| (rings.receive, rings.receive_most)), Some((512, 4096)));
+        let interrupt = Interrupt { number: 37, action: "eth1-TxRx-0".into(), cores: vec![2] };
+        assert_eq!((read.interrupts, read.node, read.node_cores), (vec![interrupt], Some(1), vec![2, 3]));
+        assert_eq!((read.offloads.len(), read.receive_steering), (1, vec!["0".to_owned()]));
+    }
+
+    #[test]
+    fn pause_frames_of_the_partner_are_known_where_it_told() {
+        let of = |autonegotiation, partner: &[u32]| {
+            partner_pause(&LinkSettings { autonegotiation, partner: partner.to_vec(), ..LinkSettings::default() })
+        };
+        assert_eq!(of(true, &[5, PAUSE]), Some([true, false]));
+        assert_eq!(of(true, &[5]), Some([false, false]));
+        assert_eq!((of(false, &[5, PAUSE]), of(true, &[])), (None, None));
+    }
+}
