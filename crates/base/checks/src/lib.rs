@@ -6,6 +6,7 @@ mod cabling;
 mod clock;
 mod cores;
 mod engine;
+mod host;
 mod hypervisor;
 mod interfaces;
 mod ipv6;
@@ -21,6 +22,7 @@ use model::{
 
 pub use cabling::cabling;
 pub use engine::engine;
+pub use host::host;
 pub use lab::lab;
 pub use store::store;
 pub use user::{user, user_namespace};

@@ -77,6 +77,50 @@ pub struct Finding {
     pub mend: Option<String>,
 }
 
+impl Finding {
+    /// A finding that is as wanted.
+    pub fn of(check: Check, object: &str, read: Read, wanted: impl ToString, sources: &[(&str, &str)]) -> Self {
+        let document =
+            |(title, section): &(&str, &str)| Document { title: (*title).into(), section: (*section).into() };
+        Self {
+            check,
+            object: object.to_owned(),
+            severity: Severity::Ok,
+            read,
+            wanted: wanted.to_string(),
+            values: BTreeMap::new(),
+            sources: sources.iter().map(document).collect(),
+            mend: None,
+        }
+    }
+
+    /// The same with this severity and this command, unless it is as wanted.
+    #[must_use]
+    pub fn unless(self, is_wanted: bool, severity: Severity, mend: Option<String>) -> Self {
+        if is_wanted { self } else { Self { severity, mend, ..self } }
+    }
+
+    /// The same with a value in the words of its reason.
+    #[must_use]
+    pub fn with(mut self, name: &str, value: impl ToString) -> Self {
+        self.values.insert(name.to_owned(), value.to_string());
+        self
+    }
+
+    /// A check whose reading failed.
+    pub fn unknown(check: Check, object: &str, place: &str, why: &str) -> Self {
+        let read = Read::of(why, place);
+        Self { severity: Severity::Unknown, ..Self::of(check, object, read, "", &[]) }
+    }
+}
+
+impl Read {
+    /// A value with its place.
+    pub fn of(value: impl ToString, place: impl Into<String>) -> Self {
+        Self { value: value.to_string(), place: place.into() }
+    }
+}
+
 /// A value, and where it was read.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Read {

@@ -1,0 +1,129 @@
+//! MTUs of the devices on a path, and path MTU discovery.
+
+use model::{
+    Reading,
+    inspection::{Check, Finding, Goal, Read, Severity},
+};
+
+use super::look::{Look, Port};
+
+const BRIDGES: (&str, &str) = ("IEEE 802.1Q", "section 6.5.8, maximum service data unit size");
+const LINKS: (&str, &str) = ("ip-link(8)", "mtu");
+const RFC_4821: (&str, &str) = ("RFC 4821", "section 2, packetization layer path MTU discovery");
+const RFC_8899: (&str, &str) = ("RFC 8899", "section 1.1, black holes");
+const RFC_1191: (&str, &str) = ("RFC 1191", "section 6.3, purging stale PMTU information");
+const IP_SYSCTL: (&str, &str) = ("Linux Documentation/networking/ip-sysctl.rst", "ip_no_pmtu_disc, tcp_mtu_probing");
+const ESNET: (&str, &str) = ("ESnet, fasterdata.es.net, Network Tuning", "MTU issues and jumbo frames");
+
+/// MTU of plain Ethernet.
+const ETHERNET: u32 = 1500;
+const JUMBO: u32 = 9000;
+
+pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for port in look.ports() {
+        findings.extend([member, lower, peer].iter().filter_map(|check| check(&port)));
+    }
+    findings.extend(look.nics().filter_map(|port| jumbo(look, &port)));
+    findings.extend(learned(look));
+    findings.extend(discovery(look));
+    findings
+}
+
+fn place(name: &str) -> String {
+    format!("/sys/class/net/{name}/mtu")
+}
+
+fn set(name: &str, mtu: u32) -> Option<String> {
+    Some(format!("ip link set dev {name} mtu {mtu}"))
+}
+
+/// A member of a bridge, bond or team, against its master and the other members: the largest MTU of all is wanted.
+fn member(port: &Port<'_>) -> Option<Finding> {
+    let (master, mtu) = (port.facts.master.as_ref()?, port.mtu()?);
+    let others = port.end.interfaces.iter().filter(|it| it.name == *master || it.master.as_ref() == Some(master));
+    let largest = others.filter_map(|it| it.mtu.copied()).max()?;
+    let read = Read::of(mtu, place(port.name()));
+    let finding = Finding::of(Check::MtuMember, port.name(), read, largest, &[BRIDGES]).with("master", master);
+    Some(finding.unless(mtu == largest, Severity::Warn, set(port.name(), largest)))
+}
+
+/// An interface that stands on another one, like a VLAN.
+fn lower(port: &Port<'_>) -> Option<Finding> {
+    let lower = port.settings.lower.as_ref()?;
+    let (mtu, below) = (port.mtu()?, port.end.interfaces.iter().find(|it| it.name == *lower)?.mtu.copied()?);
+    let read = Read::of(mtu, place(port.name()));
+    let finding = Finding::of(Check::MtuLower, port.name(), read, format!("<= {below}"), &[LINKS]).with("lower", lower);
+    Some(finding.unless(mtu <= below, Severity::Warn, set(lower, mtu)))
+}
+
+fn peer(port: &Port<'_>) -> Option<Finding> {
+    let (other, mtu) = (port.settings.other_end.as_ref()?, port.mtu()?);
+    let read = Read::of(mtu, place(port.name()));
+    let name = if other.namespace.is_empty() {
+        other.interface.clone()
+    } else {
+        format!("{} ({})", other.interface, other.namespace)
+    };
+    let largest = mtu.max(other.mtu);
+    let finding = Finding::of(Check::MtuPeer, port.name(), read, other.mtu, &[LINKS]).with("peer", name);
+    let mend = if mtu == largest {
+        let within = if other.namespace.is_empty() { String::new() } else { format!("-n {} ", other.namespace) };
+        Some(format!("ip {within}link set dev {} mtu {largest}", other.interface))
+    } else {
+        set(port.name(), largest)
+    };
+    Some(finding.unless(mtu == other.mtu, Severity::Warn, mend))
+}
+
+fn jumbo(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
+    let is_fast = look.speed_of(port).is_some_and(|bps| bps >= 10e9);
+    let mtu = port.mtu().filter(|_| is_fast && look.is_for(&[Goal::Throughput]))?;
+    let finding =
+        Finding::of(Check::Jumbo, port.name(), Read::of(mtu, place(port.name())), format!(">= {JUMBO}"), &[ESNET]);
+    Some(finding.unless(mtu >= JUMBO, Severity::Info, set(port.name(), JUMBO)))
+}
+
+/// MTUs that the kernel keeps of paths, which are below those of its interfaces.
+fn learned(look: &Look<'_>) -> Vec<Finding> {
+    let of_end = |end: &model::environment::EndpointFacts| -> Vec<Finding> {
+        let least = end.interfaces.iter().filter(|it| it.state == "up").filter_map(|it| it.mtu.copied()).min();
+        let all = end.since_start.iter().flat_map(|since| since.learned_mtus.clone());
+        let one = |(to, mtu): (String, u32)| {
+            let version = if to.contains(':') { "-6 " } else { "" };
+            let read = Read::of(mtu, format!("ip {version}route get {to}"));
+            let wanted = least.unwrap_or(ETHERNET);
+            let mend = format!("ip {version}route flush cache");
+            let finding = Finding::of(Check::RouteMtu, &to, read, wanted, &[RFC_1191, RFC_8899]);
+            finding.unless(mtu >= wanted, Severity::Warn, Some(mend))
+        };
+        all.map(one).collect()
+    };
+    look.readings.ends.iter().flat_map(of_end).collect()
+}
+
+fn discovery(look: &Look<'_>) -> Vec<Finding> {
+    let has_jumbo = look.ports().any(|port| port.mtu().is_some_and(|mtu| mtu > ETHERNET));
+    let mut findings = Vec::new();
+    let mut judge =
+        |check, key: &str, wanted: &str, is_wanted: fn(&str) -> bool, severity, sources: &[(&str, &str)]| {
+            for (_, reading) in look.settings_of_ends(key) {
+                match reading {
+                    Reading::Known(value) => {
+                        let finding =
+                            Finding::of(check, key, Read::of(value, format!("sysctl {key}")), wanted, sources);
+                        let mend = Some(format!("sysctl -w {key}={wanted}"));
+                        findings.push(finding.unless(is_wanted(value), severity, mend));
+                    }
+                    Reading::Absent => {}
+                    Reading::Unreadable { path, why } => findings.push(Finding::unknown(check, key, &path, &why)),
+                }
+            }
+        };
+    let probing = if has_jumbo { Severity::Warn } else { Severity::Info };
+    let (key, sources) = ("net.ipv4.tcp_mtu_probing", [RFC_4821, IP_SYSCTL, ESNET]);
+    judge(Check::MtuProbing, key, "1", |value| value != "0", probing, &sources);
+    let key = "net.ipv4.ip_no_pmtu_disc";
+    judge(Check::PathMtuDiscovery, key, "0", |value| value == "0", Severity::Warn, &[IP_SYSCTL]);
+    findings
+}

@@ -1,0 +1,397 @@
+//! Faults planted in the readings of a clean machine: each is found, and a clean machine has none.
+
+use model::{
+    Card, Delta, Reading, Source,
+    card::{Hop, LaneReadings, ModuleReadings, PcieLink, Readings},
+    environment::{EndpointFacts, HostFacts, InterfaceFacts},
+    inspection::{Check, Conditions, Finding, Goal, HostReadings, Severity},
+    settings::{
+        IdleState, InterfaceSettings, Interrupt, Offload, OtherEnd, PciSettings, PciSizes, ProcessorFacts, SinceStart,
+        Slot,
+    },
+};
+
+use super::host;
+
+/// A server with a port of 10 Gbit/s, two nodes of four cores, a bridge over a veth, and a VLAN, tuned for this goal.
+fn clean(goal: Goal) -> HostReadings {
+    let known = |value: &str| Reading::Known(value.to_owned());
+    let settings = |all: &[(&str, &str)]| all.iter().map(|(key, value)| ((*key).to_owned(), known(value))).collect();
+    let link = |width: &str| PcieLink {
+        width: width.into(),
+        speed: "8.0 GT/s PCIe".into(),
+        most_width: "8".into(),
+        most_speed: "8.0 GT/s PCIe".into(),
+    };
+    let hop = |device: &str| Hop { device: device.into(), link: link("8"), ports: 2 };
+    let card = Card {
+        model: "Intel Corporation 82599ES".into(),
+        top_speed_mbps: Reading::Known(10_000),
+        hops: vec![hop("0000:01:00.0"), hop("0000:00:01.0")],
+        ..Card::default()
+    };
+    let on = Offload { on: true, changeable: true };
+    let offloads = [
+        "rx-checksum",
+        "rx-gro",
+        "rx-hashing",
+        "tx-checksum-ip-generic",
+        "tx-generic-segmentation",
+        "tx-tcp-segmentation",
+    ];
+    let off = [("rx-lro".to_owned(), Offload { on: false, changeable: true })];
+    let mut coalescing = vec![0; 22];
+    coalescing[0] = if goal == Goal::Latency { 0 } else { 50 };
+    let numbers = [
+        ("rings", vec![4096, 0, 0, 4096, 4096, 0, 0, 4096]),
+        ("channels", vec![0, 0, 1, 63, 0, 0, 1, 4]),
+        ("coalescing", coalescing),
+        ("pause", vec![1, 1, 1]),
+    ];
+    let sizes = PciSizes { payload_most: 512, payload: 256, read_request: 512 };
+    let pci = |device: &str| PciSettings { device: device.into(), sizes: Reading::Known(sizes) };
+    let interrupt =
+        |core: usize| Interrupt { number: 40 + core as u32, action: format!("eth1-TxRx-{core}"), cores: vec![core] };
+    let nic = InterfaceSettings {
+        numbers: numbers.map(|(name, values)| (name.to_owned(), values)).into(),
+        offloads: offloads.map(|name| (name.to_owned(), on)).into_iter().chain(off).collect(),
+        qdiscs: vec!["mq 0:".into(), "fq 0:".into()],
+        interrupts: (0..4).map(interrupt).collect(),
+        node: Some(0),
+        node_cores: (0..4).collect(),
+        receive_steering: vec!["0".into(); 4],
+        partner_pause: Some([true, false]),
+        pci: vec![pci("0000:01:00.0"), pci("0000:00:01.0")],
+        iommu: "identity".into(),
+        ..InterfaceSettings::default()
+    };
+    let facts = |name: &str, settings: InterfaceSettings| InterfaceFacts {
+        name: name.into(),
+        state: "up".into(),
+        mtu: Reading::Known(1500),
+        settings: Some(settings),
+        ..InterfaceFacts::default()
+    };
+    let kind = |kind: &str| InterfaceSettings { kind: kind.into(), ..InterfaceSettings::default() };
+    let other_end = OtherEnd { interface: "veth1".into(), namespace: "guest".into(), mtu: 1500 };
+    let interfaces = vec![
+        InterfaceFacts { card: Some(card), speed_mbps: Reading::Known(10_000), ..facts("eth1", nic) },
+        facts("br0", kind("bridge")),
+        InterfaceFacts {
+            master: Some("br0".into()),
+            ..facts("veth0", InterfaceSettings { other_end: Some(other_end), ..kind("veth") })
+        },
+        InterfaceFacts { master: Some("br0".into()), ..facts("tap0", kind("tun")) },
+        facts("eth1.7", InterfaceSettings { lower: Some("eth1".into()), ..kind("vlan") }),
+    ];
+    let lanes = vec![LaneReadings { received_mw: 0.5, sent_mw: 0.5, bias_ma: 7.0 }];
+    let readings = Readings {
+        up: true,
+        carrier: Some(true),
+        full_duplex: Some(true),
+        autonegotiation: Some(true),
+        module: ModuleReadings { celsius: 40.0, volts: 3.3, lanes }.into(),
+        counters: [("rx_packets", 1_000_000), ("tx_packets", 1_000_000)]
+            .map(|(name, count)| (name.to_owned(), count))
+            .into(),
+        ..Readings::default()
+    };
+    let slot = |name: &str, lanes, in_use, address: Option<&str>| Slot {
+        name: name.into(),
+        generation: Some(3),
+        length_lanes: Some(16),
+        lanes: Some(lanes),
+        in_use: Some(in_use),
+        address: address.map(str::to_owned),
+    };
+    let idle = |name: &str, latency_us, enabled| IdleState { name: name.into(), latency_us, enabled };
+    let processor = ProcessorFacts {
+        governors: [("performance".to_owned(), "0-7".to_owned())].into(),
+        idle_states: vec![idle("POLL", 0, true), idle("C1", 2, true), idle("C6", 133, false)],
+        smt: "off".into(),
+        huge_pages: "madvise".into(),
+        clock_sources: "tsc hpet acpi_pm".into(),
+        slots: vec![slot("SLOT1", 8, true, Some("0000:01:00")), slot("SLOT2", 16, false, None)].into(),
+        ..ProcessorFacts::default()
+    };
+    HostReadings {
+        host: HostFacts {
+            hostname: "bench1".into(),
+            cpus: Reading::Known(8),
+            numa_nodes: Reading::Known(2),
+            clock_source: "tsc".into(),
+            isolated_cpus: "6-7".into(),
+            processor: Some(processor),
+            services: vec!["cron".into()],
+            sysctls: settings(&[
+                ("kernel.nmi_watchdog", "0"),
+                ("kernel.numa_balancing", "0"),
+                ("net.core.busy_poll", "50"),
+                ("net.core.default_qdisc", "fq"),
+                ("net.core.netdev_budget", "300"),
+                ("net.core.netdev_max_backlog", "1000"),
+                ("net.core.rmem_max", "67108864"),
+                ("net.core.wmem_max", "67108864"),
+            ]),
+            ..HostFacts::default()
+        },
+        ends: vec![EndpointFacts {
+            endpoint: "bench1".into(),
+            interfaces,
+            readings: [("eth1".to_owned(), readings)].into(),
+            since_start: Some(SinceStart { steal: Reading::Known(0.0), ..SinceStart::default() }),
+            sysctls: settings(&[
+                ("net.ipv4.conf.all.rp_filter", "2"),
+                ("net.ipv4.ip_forward", "1"),
+                ("net.ipv4.ip_no_pmtu_disc", "0"),
+                ("net.ipv4.tcp_congestion_control", "cubic"),
+                ("net.ipv4.tcp_mtu_probing", "1"),
+                ("net.ipv4.tcp_no_metrics_save", "1"),
+                ("net.ipv4.tcp_rmem", "4096 131072 67108864"),
+                ("net.ipv4.tcp_sack", "1"),
+                ("net.ipv4.tcp_slow_start_after_idle", "0"),
+                ("net.ipv4.tcp_timestamps", "1"),
+                ("net.ipv4.tcp_window_scaling", "1"),
+                ("net.ipv4.tcp_wmem", "4096 16384 67108864"),
+                ("net.ipv6.conf.all.forwarding", "1"),
+            ]),
+        }],
+    }
+}
+
+fn conditions(goal: Goal) -> Conditions {
+    Conditions { goal, ..Conditions::default() }
+}
+
+const GOALS: [Goal; 4] = [Goal::Latency, Goal::Throughput, Goal::Router, Goal::Bypass];
+
+/// Checks that find something worse than worth knowing.
+fn bad(findings: &[Finding]) -> Vec<(Check, &str)> {
+    let bad = findings.iter().filter(|finding| finding.severity < Severity::Info);
+    bad.map(|finding| (finding.check, finding.object.as_str())).collect()
+}
+
+#[test]
+fn a_clean_machine_has_no_fault_for_any_goal() {
+    for goal in GOALS {
+        let findings = host(&clean(goal), &conditions(goal));
+        assert_eq!(bad(&findings), [], "{goal}");
+        assert!(findings.iter().filter(|finding| finding.severity == Severity::Ok).count() > 25, "{goal}");
+        assert!(findings.iter().all(|finding| finding.mend.is_none() || finding.severity != Severity::Ok));
+    }
+}
+
+/// A fault: its goal, its check and object, and the change that plants it.
+type Fault = (Goal, Check, &'static str, fn(&mut HostReadings));
+
+fn eth1(readings: &mut HostReadings) -> &mut InterfaceFacts {
+    &mut readings.ends[0].interfaces[0]
+}
+
+fn nic(readings: &mut HostReadings) -> &mut InterfaceSettings {
+    eth1(readings).settings.as_mut().expect("it has")
+}
+
+fn numbers<'r>(readings: &'r mut HostReadings, name: &str) -> &'r mut Vec<u32> {
+    nic(readings).numbers.get_mut(name).expect("it has")
+}
+
+fn offload(readings: &mut HostReadings, name: &str, on: bool) {
+    nic(readings).offloads.insert(name.into(), Offload { on, changeable: true });
+}
+
+fn card(readings: &mut HostReadings) -> &mut Card {
+    eth1(readings).card.as_mut().expect("it has")
+}
+
+fn now(readings: &mut HostReadings) -> &mut Readings {
+    readings.ends[0].readings.get_mut("eth1").expect("it has")
+}
+
+fn processor(readings: &mut HostReadings) -> &mut ProcessorFacts {
+    readings.host.processor.as_mut().expect("it has")
+}
+
+fn since(readings: &mut HostReadings) -> &mut SinceStart {
+    readings.ends[0].since_start.as_mut().expect("it has")
+}
+
+fn drop(readings: &mut HostReadings, source: Source, of: &str, name: &str, delta: u64) {
+    since(readings).drops.push(Delta { source, of: of.into(), name: name.into(), delta });
+}
+
+fn set(readings: &mut HostReadings, key: &str, value: &str) {
+    readings.ends[0].sysctls.insert(key.into(), value.into());
+}
+
+fn set_host(readings: &mut HostReadings, key: &str, value: &str) {
+    readings.host.sysctls.insert(key.into(), value.into());
+}
+
+fn mtu(readings: &mut HostReadings, name: &str, mtu: u32) {
+    let found = readings.ends[0].interfaces.iter_mut().find(|facts| facts.name == name);
+    found.expect("it has").mtu = Reading::Known(mtu);
+}
+
+fn pci(readings: &mut HostReadings, change: impl Fn(&mut PciSizes)) {
+    for device in &mut nic(readings).pci {
+        if let Reading::Known(sizes) = &mut device.sizes {
+            change(sizes);
+        }
+    }
+}
+
+use Check as C;
+use Goal::{Bypass, Latency, Router, Throughput};
+
+const FAULTS: [Fault; 50] = [
+    (Throughput, C::LinkDown, "eth1", |it| now(it).carrier = Some(false)),
+    (Throughput, C::LinkSlow, "eth1", |it| eth1(it).speed_mbps = Reading::Known(1000)),
+    (Throughput, C::HalfDuplex, "eth1", |it| now(it).full_duplex = Some(false)),
+    (Throughput, C::PauseOneSided, "eth1", |it| *numbers(it, "pause") = vec![0, 0, 0]),
+    (Throughput, C::FecOff, "eth1", |it| {
+        (eth1(it).speed_mbps, card(it).top_speed_mbps) = (Reading::Known(25_000), Reading::Known(25_000));
+        nic(it).fec = Reading::Known(1 << 2);
+    }),
+    (Throughput, C::NoLight, "eth1", |it| {
+        let lanes = vec![LaneReadings::default()];
+        now(it).module = ModuleReadings { lanes, ..ModuleReadings::default() }.into();
+    }),
+    (Throughput, C::PcieNarrow, "eth1", |it| {
+        let link = &mut card(it).hops[0].link;
+        (link.width, link.speed) = ("4".into(), "5.0 GT/s PCIe".into());
+        (link.most_width, link.most_speed) = ("4".into(), "5.0 GT/s PCIe".into());
+    }),
+    (Throughput, C::PcieTrainedDown, "eth1", |it| card(it).hops[0].link.width = "4".into()),
+    (Throughput, C::PciePayload, "eth1", |it| pci(it, |sizes| sizes.payload = 128)),
+    (Router, C::PcieReadRequest, "eth1", |it| pci(it, |sizes| sizes.read_request = 128)),
+    (Throughput, C::PcieErrors, "eth1", |it| {
+        now(it).bus_errors.insert("0000:01:00.0 nonfatal CmpltTO".into(), 3);
+    }),
+    (Bypass, C::Iommu, "eth1", |it| nic(it).iommu = "DMA-FQ".into()),
+    (Throughput, C::IrqNode, "eth1", |it| nic(it).interrupts[2].cores = vec![5]),
+    (Throughput, C::IrqOneCore, "eth1", |it| nic(it).interrupts.iter_mut().for_each(|irq| irq.cores = vec![0])),
+    (Latency, C::IrqIsolated, "eth1", |it| {
+        nic(it).node_cores = (0..8).collect();
+        nic(it).interrupts[1].cores = vec![6];
+    }),
+    (Router, C::Channels, "eth1", |it| numbers(it, "channels")[7] = 1),
+    (Router, C::ReceiveHash, "eth1", |it| offload(it, "rx-hashing", false)),
+    (Throughput, C::RingReceive, "eth1", |it| numbers(it, "rings")[4] = 64),
+    (Throughput, C::RingTransmit, "eth1", |it| numbers(it, "rings")[7] = 64),
+    (Latency, C::CoalescingLatency, "eth1", |it| numbers(it, "coalescing")[0] = 125),
+    (Latency, C::CoalescingLatency, "eth1", |it| numbers(it, "coalescing")[9] = 1),
+    (Throughput, C::CoalescingThroughput, "eth1", |it| numbers(it, "coalescing")[..2].copy_from_slice(&[0, 1])),
+    (Throughput, C::OffloadOff, "eth1", |it| offload(it, "rx-gro", false)),
+    (Throughput, C::OffloadOff, "eth1", |it| offload(it, "tx-tcp-segmentation", false)),
+    (Throughput, C::OffloadOff, "eth1", |it| offload(it, "tx-checksum-ip-generic", false)),
+    (Router, C::LroForwarding, "eth1", |it| offload(it, "rx-lro", true)),
+    (Bypass, C::XdpMtu, "eth1", |it| mtu(it, "eth1", 9000)),
+    (Latency, C::Governor, "", |it| processor(it).governors = [("powersave".to_owned(), "0-7".to_owned())].into()),
+    (Latency, C::IdleStates, "", |it| processor(it).idle_states[2].enabled = true),
+    (Latency, C::HugePages, "", |it| processor(it).huge_pages = "always".into()),
+    (Latency, C::NumaBalancing, "kernel.numa_balancing", |it| set_host(it, "kernel.numa_balancing", "1")),
+    (Latency, C::NmiWatchdog, "kernel.nmi_watchdog", |it| set_host(it, "kernel.nmi_watchdog", "1")),
+    (Latency, C::BusyPoll, "net.core.busy_poll", |it| set_host(it, "net.core.busy_poll", "0")),
+    (Latency, C::ClockSource, "", |it| it.host.clock_source = "hpet".into()),
+    (Latency, C::Steal, "", |it| since(it).steal = Reading::Known(0.04)),
+    (Throughput, C::ReceiveBuffer, "", |it| set(it, "net.ipv4.tcp_rmem", "4096 131072 262144")),
+    (Throughput, C::SendBuffer, "", |it| set(it, "net.ipv4.tcp_wmem", "4096 16384 65536")),
+    (Throughput, C::WindowScaling, "net.ipv4.tcp_window_scaling", |it| set(it, "net.ipv4.tcp_window_scaling", "0")),
+    (Throughput, C::SelectiveAcks, "net.ipv4.tcp_sack", |it| set(it, "net.ipv4.tcp_sack", "0")),
+    (Throughput, C::Timestamps, "net.ipv4.tcp_timestamps", |it| set(it, "net.ipv4.tcp_timestamps", "0")),
+    (Throughput, C::CongestionControl, "net.ipv4.tcp_congestion_control", |it| {
+        set(it, "net.ipv4.tcp_congestion_control", "vegas");
+    }),
+    (Throughput, C::DefaultQdisc, "net.core.default_qdisc", |it| set_host(it, "net.core.default_qdisc", "pfifo_fast")),
+    (Throughput, C::QdiscShapes, "eth1", |it| nic(it).qdiscs = vec!["tbf 8001:".into()]),
+    (Throughput, C::MtuMember, "tap0", |it| {
+        ["br0", "veth0"].iter().for_each(|name| mtu(it, name, 9000));
+        it.ends[0].interfaces[2].settings.as_mut().and_then(|it| it.other_end.as_mut()).expect("it has").mtu = 9000;
+    }),
+    (Throughput, C::MtuLower, "eth1.7", |it| mtu(it, "eth1.7", 1600)),
+    (Throughput, C::MtuPeer, "veth0", |it| {
+        it.ends[0].interfaces[2].settings.as_mut().and_then(|it| it.other_end.as_mut()).expect("it has").mtu = 1400;
+    }),
+    (Throughput, C::RouteMtu, "198.18.9.1", |it| since(it).learned_mtus = vec![("198.18.9.1".into(), 576)]),
+    (Router, C::Forwarding, "net.ipv4.ip_forward", |it| set(it, "net.ipv4.ip_forward", "0")),
+    (Throughput, C::Damage, "eth1", |it| drop(it, Source::Link, "eth1", "rx_crc_errors", 17)),
+    (Throughput, C::PathMtuDiscovery, "net.ipv4.ip_no_pmtu_disc", |it| set(it, "net.ipv4.ip_no_pmtu_disc", "1")),
+];
+
+#[test]
+fn each_planted_fault_is_found_alone() {
+    for (goal, check, object, plant) in FAULTS {
+        let mut readings = clean(goal);
+        plant(&mut readings);
+        let findings = host(&readings, &conditions(goal));
+        // A second finding may say the same of another thing, like a probing that is wanted with large frames.
+        let found: Vec<_> = bad(&findings).into_iter().filter(|(found, _)| *found != Check::MtuProbing).collect();
+        assert_eq!(found, [(check, object)], "{goal}");
+        assert_eq!(findings[0].check, check, "the worst comes first");
+    }
+}
+
+#[test]
+fn drops_matter_by_their_share_of_the_packets() {
+    let of = |dropped| {
+        let mut readings = clean(Goal::Router);
+        drop(&mut readings, Source::Link, "eth1", "rx_missed_errors", dropped);
+        drop(&mut readings, Source::Softnet, "cpu 0", "dropped", u64::from(dropped > 1000));
+        bad(&host(&readings, &conditions(Goal::Router))).into_iter().map(|(check, _)| check).collect::<Vec<_>>()
+    };
+    assert_eq!(of(10), []);
+    assert_eq!(of(100_000), [Check::Drops, Check::Backlog]);
+}
+
+#[test]
+fn rate_and_round_trip_time_decide_over_buffers_and_the_bus() {
+    let asked = |speed_bps, rtt_s| Conditions { speed_bps: Some(speed_bps), rtt_s, ..conditions(Goal::Throughput) };
+    let readings = clean(Goal::Throughput);
+    let faults = |conditions: &Conditions| -> Vec<Check> {
+        bad(&host(&readings, conditions)).into_iter().map(|(check, _)| check).collect()
+    };
+    assert_eq!(faults(&asked(10e9, Some(0.02))), [], "50 MB of 64 MiB");
+    let far = faults(&asked(40e9, Some(0.1)));
+    let buffers = [Check::ReceiveBuffer, Check::SendBuffer, Check::ReceiveBufferLimit, Check::SendBufferLimit];
+    assert!(buffers.iter().all(|check| far.contains(check)), "{far:?}");
+    assert!(far.contains(&Check::SpeedShort) && far.contains(&Check::PcieNarrow), "{far:?}");
+}
+
+#[test]
+fn a_narrow_slot_is_named_with_one_that_would_do() {
+    let mut readings = clean(Goal::Throughput);
+    let link = &mut card(&mut readings).hops[0].link;
+    (link.width, link.speed) = ("4".into(), "5.0 GT/s PCIe".into());
+    let findings = host(&readings, &conditions(Goal::Throughput));
+    let narrow = findings.iter().find(|finding| finding.check == Check::PcieNarrow).expect("one");
+    let value = |name: &str| narrow.values[name].as_str();
+    assert_eq!((value("slot"), value("better")), ("SLOT1", "SLOT2 (Gen3 x16)"));
+    assert_eq!((value("has"), value("needs"), value("ports")), ("14.6 Gbit/s", "20.0 Gbit/s", "2"));
+}
+
+#[test]
+fn one_interface_is_looked_at_with_those_on_its_path() {
+    let of = |interface: &str| {
+        let mut readings = clean(Goal::Throughput);
+        mtu(&mut readings, "tap0", 1400);
+        let asked = Conditions { interface: Some(interface.into()), ..conditions(Goal::Throughput) };
+        bad(&host(&readings, &asked)).into_iter().map(|(check, object)| (check, object.to_owned())).collect::<Vec<_>>()
+    };
+    assert_eq!(of("eth1"), []);
+    assert_eq!(of("veth0"), [(Check::MtuMember, "tap0".to_owned())]);
+}
+
+#[test]
+fn settings_that_cannot_be_read_are_unknown_and_old_readings_have_no_findings() {
+    let mut readings = clean(Goal::Latency);
+    let refused = Reading::Unreadable { path: "/proc/sys/net/core/busy_poll".into(), why: "Permission denied".into() };
+    readings.host.sysctls.insert("net.core.busy_poll".into(), refused);
+    let findings = host(&readings, &conditions(Goal::Latency));
+    let unknown: Vec<_> = findings.iter().filter(|finding| finding.severity == Severity::Unknown).collect();
+    assert_eq!(
+        (unknown.len(), unknown[0].check, unknown[0].read.value.as_str()),
+        (1, Check::BusyPoll, "Permission denied")
+    );
+    assert_eq!(bad(&host(&HostReadings::default(), &conditions(Goal::Latency))), []);
+}
