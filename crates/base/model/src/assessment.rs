@@ -5,6 +5,7 @@ use crate::{
     card_health::CardHealth,
     doubt::Doubt,
     figure::{Interval, Metric},
+    inspection::Inspection,
     limited::{Culprit, LimitedBy, LossAt, Place},
     probe::ProbeSpec,
     reference::ReferenceComparison,
@@ -32,6 +33,8 @@ pub struct Assessment {
     pub searches: Vec<AssessedSearch>,
     /// Health of the cards; `None` where the plan does not ask for it.
     pub card: Option<CardHealth>,
+    /// Inspection of each machine that was read for it.
+    pub inspections: Vec<Inspection>,
     /// One for each trial of the run, in the same order.
     pub trials: Vec<TrialAssessment>,
     /// One for each self-test of the run, in the same order.

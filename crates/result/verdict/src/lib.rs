@@ -7,6 +7,7 @@ mod bufferbloat;
 mod card_health;
 mod compare;
 mod figures;
+mod inspection;
 mod limited;
 mod link;
 mod page_one;

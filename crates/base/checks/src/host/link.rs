@@ -1,6 +1,9 @@
 //! Links of cards and their modules.
 
-use model::inspection::{Check, Finding, Read, Severity};
+use model::{
+    card::{Cause, Refused},
+    inspection::{Check, Finding, Read, Severity},
+};
 
 use super::look::{Look, Port};
 
@@ -20,7 +23,19 @@ const DARK_MW: f64 = 1e-4;
 pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
     let ports: Vec<Port<'_>> = look.nics().collect();
     let checks = [link, speed, asked, duplex, pause, fec, light];
-    ports.iter().flat_map(|port| checks.iter().filter_map(|check| check(look, port))).collect()
+    let found = ports.iter().flat_map(|port| checks.iter().filter_map(|check| check(look, port)));
+    found.chain(refused(look)).collect()
+}
+
+/// Cards without an interface; one that was given away is meant to have none.
+fn refused(look: &Look<'_>) -> Vec<Finding> {
+    let is_asked = look.conditions.interface.is_none();
+    let of = |card: &Refused| {
+        let read = Read::of(format!("{}: –", card.model), format!("/sys/bus/pci/devices/{}", card.device));
+        let severity = if card.cause == Cause::GivenAway { Severity::Info } else { Severity::Fail };
+        Finding::of(Check::CardRefused, &card.device, read, "net/", &[]).unless(false, severity, None)
+    };
+    look.readings.refused.iter().filter(|_| is_asked).map(of).collect()
 }
 
 fn link(_: &Look<'_>, port: &Port<'_>) -> Option<Finding> {

@@ -156,6 +156,7 @@ fn clean(goal: Goal) -> HostReadings {
                 ("net.ipv6.conf.all.forwarding", "1"),
             ]),
         }],
+        refused: Vec::new(),
     }
 }
 

@@ -9,6 +9,7 @@ mod dut;
 mod environment;
 mod findings;
 mod identity;
+mod inspection;
 mod items;
 mod limited;
 mod method;
@@ -50,6 +51,7 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
     body.push(identity::scope(run, t));
     body.push(topology::topology(run, t));
     body.push(environment::environment(run, t));
+    body.extend(inspection::inspection(assessment, t));
     body.push(method::method(material, t));
     body.extend(items.section(run, t));
     body.push(results(material, t));

@@ -2,12 +2,12 @@
 
 mod beds;
 mod bypass;
-mod cards;
 mod comparison;
 mod doctor;
 mod dry_run;
 mod error;
 mod history;
+mod inspection;
 mod kept;
 mod rfc2544;
 mod router;
@@ -27,12 +27,12 @@ use model::{
 pub use self::{
     beds::{BedsDocument, BedsSchemaName, UndoneDocument, UndoneSchemaName},
     bypass::{BypassDocument, BypassSchemaName, BypassedProgram, KernelEntry, XdpEntry},
-    cards::{CardsDocument, CardsSchemaName},
     comparison::{ComparisonDocument, ComparisonSchemaName},
     doctor::{CheckEntry, DoctorDocument, DoctorSchemaName},
     dry_run::{DryRunDocument, DryRunSchemaName, PlannedLimitEntry, StepEntry},
     error::{ErrorDocument, ErrorSchemaName, FailureCategory, FailureEntry},
     history::{HistoryEntry, RunsDocument, RunsSchemaName, runs_csv},
+    inspection::{FindingEntry, InspectedHost, InspectionDocument, InspectionEntry, InspectionSchemaName},
     kept::{
         BaselineEntry, BaselinesDocument, BaselinesSchemaName, CheckDocument, CheckSchemaName, ImportDocument,
         ImportSchemaName, LeftOut, ReferencesDocument, ReferencesSchemaName,
@@ -85,7 +85,7 @@ pub const SHAPES: [Shape; 20] = {
         of("clean", "\"clean\", \"bed down\" and \"router down\"", beds::undone_schema),
         of("router", "\"router up\" and \"router stats\"", router::router_schema),
         of("doctor", "\"doctor\" and \"doctor --cabling\"", doctor::doctor_schema),
-        of("inspect", "\"inspect\"", cards::cards_schema),
+        of("inspect", "\"inspect\"", inspection::inspection_schema),
         of("watch", "Each line of \"watch\"", watch::watch_schema),
         of("packets-send", "\"packets send\"", sides::sent_schema),
         of("packets-receive", "\"packets receive\"", sides::heard_schema),
@@ -130,6 +130,9 @@ document! {
         rfc2544: Option<Vec<Rfc2544>> = Some(assessment.rfc2544.clone()).filter(|all| !all.is_empty()),
         /// Health of the cards at the ends; null where the plan does not ask for it.
         card: Option<CardHealth> = assessment.card.clone(),
+        /// Inspection of each machine for what the plan measures; left out in runs of before machines were read for it.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        inspections: Vec<InspectionEntry> = assessment.inspections.iter().map(InspectionEntry::of).collect(),
         /// The run beside published or imported figures; empty if none is comparable or wanted.
         comparisons: Vec<ReferenceComparison> = assessment.comparisons.clone().unwrap_or_default(),
         /// Each finished measurement, in order.
