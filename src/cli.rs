@@ -4,6 +4,7 @@ mod bypass;
 mod compare;
 mod files;
 mod identify;
+mod inspect;
 pub(crate) mod manual;
 mod measure;
 mod numbers;
@@ -38,6 +39,7 @@ pub(crate) use bypass::BypassOptions;
 pub(crate) use compare::{BaselineAction, Compared, ComparedFormat};
 pub(crate) use files::{Format, ReportFiles};
 pub(crate) use identify::Identify;
+pub(crate) use inspect::InspectOptions;
 pub(crate) use measure::{Measure, TakePorts, Wrap};
 pub(crate) use packets::{CaptureOptions, PacketsAction, ReceiveOptions, SendOptions};
 pub(crate) use probes::{GOODPUT, PROBES, PacketsOptions, ProbeCommand, apply};
@@ -186,12 +188,11 @@ pub(crate) enum Command {
         #[command(flatten)]
         wrap: Wrap,
     },
-    /// Look at the network cards of this machine: what they are, what they read, and whether their bus carries them; exit
-    /// status 3 where a card gives no interface.
+    /// Look a host over for a goal: cards, PCI Express, interrupts, drivers, processor, TCP and MTUs, with the command that mends
+    /// each finding; exit status 3 where something is wrong.
     Inspect {
-        /// One card, by its interface.
-        #[arg(long, value_name = "IF")]
-        dev: Option<String>,
+        #[command(flatten)]
+        options: Box<InspectOptions>,
     },
     /// Check what this kernel and this user can do, and what each missing piece costs.
     Doctor {

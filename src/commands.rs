@@ -116,7 +116,7 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         }
         Command::Rfc2544 { action: Some(action), .. } => rfc2544::act(&action, &common),
         Command::Rfc2544 { action: None, tests, options } => measure::rfc2544(&tests, &options, &common),
-        Command::Inspect { dev } => inspect::inspect(dev.as_deref(), &common),
+        Command::Inspect { options } => inspect::inspect(&options, &common),
         Command::Doctor { cabling: true } => doctor::cabling(&common),
         Command::Doctor { cabling: false } => doctor::doctor(&common),
         Command::Watch { options } => watch::watch(&options, &common),

@@ -45,7 +45,8 @@ const COMPARED: &[Status] = &[
     ("3", "Something is worse by more than is tolerated."),
     ("4", "Nothing is shown to be worse, but something could not be decided."),
 ];
-const INSPECTED: &[Status] = &[DONE, COULD_NOT, USAGE, ("3", "A card gives no interface.")];
+const INSPECTED: &[Status] =
+    &[DONE, COULD_NOT, USAGE, ("3", "A card gives no interface, or a check found something wrong.")];
 const CHECKED: &[Status] =
     &[("0", "This machine can measure."), ("1", "It cannot, or this could not be found out."), USAGE];
 const WATCHED: &[Status] = &[
@@ -324,7 +325,16 @@ const MANUALS: [Manual; 39] = [
             ("rfc2544 classify --goals goals.toml --run last", "Classify the loads of the last run."),
         ],
     ),
-    manual("inspect", INSPECTED, &[("inspect --dev eth1", "Look at one network card.")]),
+    manual(
+        "inspect",
+        INSPECTED,
+        &[
+            ("inspect --dev eth1 --goal latency", "Look this host over for low latency by one interface."),
+            ("inspect root@bench2 --speed 10G --rtt \"20 ms\"", "Look another host over for a rate and a distance."),
+            ("inspect root@bench1 root@bench2", "Show what differs between two hosts."),
+            ("inspect --since last", "Show what has changed since the last run."),
+        ],
+    ),
     manual(
         "doctor",
         CHECKED,

@@ -1,53 +1,145 @@
-//! The network cards of this machine: identity, readings, and whether their bus suffices for their ports.
+//! A host looked over for a goal: its findings and its cards.
 
-use model::Cards;
-use report::CardsDocument;
+use bed::BedError;
+use model::{
+    Cards, Run,
+    inspection::{Conditions, Finding, HostReadings, Severity},
+};
+use report::{Compared, InspectedHost, InspectionDocument, inspected, inspected_differences};
 
-use super::{answer, language, own_program};
+use super::{
+    answer, language, own_program,
+    runs::{load, open},
+};
 use crate::{
-    cli::Common,
+    cli::{Common, InspectOptions},
     exit::{Exit, Words},
 };
 
-/// `wireproof inspect`. A card that gives no interface is a finding that fails; a narrow bus is only slower than it could be.
-pub(super) fn inspect(interface: Option<&str>, common: &Common) -> anyhow::Result<Exit> {
-    let all = bed::cards(&own_program()?)?;
-    let cards = match interface {
-        Some(interface) => only(all, interface)?,
-        None => all,
+/// A host with its findings.
+struct Inspected {
+    readings: HostReadings,
+    cards: Cards,
+    findings: Vec<Finding>,
+}
+
+/// `wireproof inspect`. A narrow bus or a bad setting is only slower than it could be; what is wrong fails.
+pub(super) fn inspect(options: &InspectOptions, common: &Common) -> anyhow::Result<Exit> {
+    let conditions = options.conditions();
+    let run = options.since.as_ref().map(|run| load(&open(common)?, run)).transpose()?;
+    let one = Inspected::of(read(options, options.host.as_ref())?, &conditions)?;
+    let other = match &options.other {
+        Some(host) => Some(Inspected::of(read(options, Some(host))?, &conditions)?),
+        None => None,
     };
-    let exit = if cards.refused.is_empty() { Exit::Done } else { Exit::Failed };
-    let document = CardsDocument::of(cards);
-    answer(&document, || report::cards(&document.cards, language(common)), common)?;
+    let since = run.as_ref().map(|run| since(run, &one.readings)).transpose()?;
+    let differences = match (&other, &since) {
+        (Some(other), _) => Some(one.readings.differences(&other.readings)),
+        (None, Some(before)) => Some(before.differences(&one.readings)),
+        (None, None) => None,
+    };
+    let exit =
+        if one.is_wrong() || other.as_ref().is_some_and(Inspected::is_wrong) { Exit::Failed } else { Exit::Done };
+    let name = run.map(|run| run.id.to_string());
+    let entry = other.as_ref().map(Inspected::entry);
+    let document = InspectionDocument::of(&conditions, one.entry(), entry, name.clone(), differences.clone());
+    let words = || {
+        let lang = language(common);
+        let compared = match (&other, &name) {
+            (Some(other), _) => {
+                let (one, other) = (&one.readings.host.hostname, &other.readings.host.hostname);
+                Some(Compared::Hosts { one, other })
+            }
+            (None, Some(run)) => Some(Compared::Run(run)),
+            (None, None) => None,
+        };
+        let differences = compared.zip(differences.as_deref());
+        let differences = differences.map(|(of, all)| inspected_differences(&of, all, lang));
+        let hosts = [Some(&one), other.as_ref()].into_iter().flatten().map(|host| {
+            let name = &host.readings.host.hostname;
+            let findings = inspected(name, conditions.goal, &host.findings, lang);
+            format!("{findings}\n{}", report::cards(&host.cards, lang))
+        });
+        differences.into_iter().chain(hosts).collect::<Vec<_>>().join("\n")
+    };
+    answer(&document, words, common)?;
     Ok(exit)
 }
 
-/// The card of one interface.
-fn only(cards: Cards, interface: &str) -> Result<Cards, Words> {
-    let names: Vec<String> = cards.ports.iter().map(|port| port.interface.name.clone()).collect();
-    let ports: Vec<_> = cards.ports.into_iter().filter(|port| port.interface.name == interface).collect();
-    if !ports.is_empty() {
-        return Ok(Cards { ports, refused: Vec::new() });
+fn read(options: &InspectOptions, host: Option<&bed::InspectedRef>) -> anyhow::Result<HostReadings> {
+    let program = own_program()?;
+    let readings: Result<HostReadings, BedError> = match host {
+        Some(host) => bed::inspected_there(host, options.reach.of_bed(), &program),
+        None => bed::inspected_here(&program),
+    };
+    Ok(readings?)
+}
+
+impl Inspected {
+    fn of(readings: HostReadings, conditions: &Conditions) -> Result<Self, Words> {
+        let mut cards = readings.cards();
+        if let Some(interface) = &conditions.interface {
+            check_name(interface, &readings)?;
+            cards.ports.retain(|port| port.interface.name == *interface);
+            cards.refused.clear();
+        }
+        let findings = checks::host(&readings, conditions);
+        Ok(Self { readings, cards, findings })
+    }
+
+    fn is_wrong(&self) -> bool {
+        self.findings.iter().any(|finding| finding.severity == Severity::Fail)
+    }
+
+    fn entry(&self) -> InspectedHost {
+        InspectedHost::of(&self.readings, self.cards.clone(), &self.findings)
+    }
+}
+
+/// Refuses a name that no interface has, with those that there are.
+fn check_name(interface: &str, readings: &HostReadings) -> Result<(), Words> {
+    let names: Vec<&str> = readings.interfaces().map(|(_, interface)| interface.name.as_str()).collect();
+    if names.contains(&interface) {
+        return Ok(());
     }
     let there =
         if names.is_empty() { "this machine has none".to_owned() } else { format!("there is {}", names.join(", ")) };
-    Err(Words(format!("--dev {interface}: no network card has an interface of this name; {there}")))
+    Err(Words(format!("--dev {interface}: no interface has this name; {there}")))
+}
+
+/// The readings of the same host before a run.
+fn since(run: &Run, now: &HostReadings) -> Result<HostReadings, Words> {
+    let machines: Vec<(String, String)> =
+        run.bed.endpoints.iter().map(|end| (end.name.clone(), end.machine.clone())).collect();
+    let name = &now.host.hostname;
+    let before = HostReadings::of_run(&run.before, &machines).into_iter().find(|it| it.host.hostname == *name);
+    // A namespace that was made for the run has settings of its own.
+    let is_own = |end: &str| run.bed.endpoints.iter().any(|it| it.name == end && !it.namespace.is_empty());
+    let before = before.map(|mut readings| {
+        readings.ends.iter_mut().filter(|end| is_own(&end.endpoint)).for_each(|end| end.sysctls.clear());
+        readings
+    });
+    before.ok_or_else(|| {
+        let hosts: Vec<&str> = run.before.hosts.iter().map(|host| host.hostname.as_str()).collect();
+        Words(format!("--since {}: the run was on {}, and not on {name}", run.id, hosts.join(" and ")))
+    })
 }
 
 #[cfg(test)]
 mod tests {
-    use model::environment::{InterfaceFacts, Port};
+    use model::environment::{EndpointFacts, InterfaceFacts};
 
     use super::*;
 
     #[test]
-    fn one_card_is_chosen_by_its_interface_and_a_wrong_name_lists_the_right_ones() {
-        let named = |name: &str| Port {
-            interface: InterfaceFacts { name: name.to_owned(), ..InterfaceFacts::default() },
-            ..Port::default()
+    fn a_wrong_name_lists_the_right_ones() {
+        let named = |name: &str| InterfaceFacts { name: name.to_owned(), ..InterfaceFacts::default() };
+        let interfaces = vec![named("eth1"), named("eth2")];
+        let readings = HostReadings {
+            ends: vec![EndpointFacts { interfaces, ..EndpointFacts::default() }],
+            ..HostReadings::default()
         };
-        let all = Cards { ports: vec![named("eth1"), named("eth2")], refused: vec![] };
-        assert_eq!(only(all.clone(), "eth2").unwrap().ports, [named("eth2")]);
-        assert!(only(all, "eth3").unwrap_err().to_string().ends_with("there is eth1, eth2"));
+        assert!(check_name("eth2", &readings).is_ok());
+        assert!(check_name("eth3", &readings).unwrap_err().to_string().ends_with("there is eth1, eth2"));
     }
 }

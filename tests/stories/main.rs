@@ -18,6 +18,7 @@ mod faults;
 mod faulty_devices;
 mod forwarding;
 mod hosts;
+mod inspect;
 mod kills;
 mod layouts;
 mod limited;

@@ -101,6 +101,10 @@ impl HostReadings {
             ..self.host.clone()
         };
         let has_same_ends = self.ends.len() == other.ends.len();
+        fn settings(readings: &HostReadings) -> Option<&BTreeMap<String, Reading<String>>> {
+            readings.ends.first().map(|end| &end.sysctls)
+        }
+        let has_settings = settings(other).is_some_and(|settings| !settings.is_empty());
         let has = |name: &str| other.interfaces().any(|(_, interface)| interface.name == name);
         let of_interface = |interface: &InterfaceFacts| InterfaceFacts {
             addresses: Vec::new(),
@@ -117,7 +121,7 @@ impl HostReadings {
         Comparable {
             host,
             interfaces: interfaces.map(|(_, interface)| (interface.name.clone(), of_interface(interface))).collect(),
-            sysctls: self.ends.first().map(|end| end.sysctls.clone()).unwrap_or_default(),
+            sysctls: if has_settings { settings(self).cloned().unwrap_or_default() } else { BTreeMap::new() },
         }
     }
 }

@@ -78,7 +78,7 @@ impl Machine {
             Request::Cables { interfaces } => {
                 host::cabling::cabling(&interfaces).map(Reply::Cables).map_err(failure::kernel)
             }
-            Request::Cards => Ok(Reply::Cards(Box::new(host::interfaces::cards()))),
+            Request::RefusedCards => Ok(Reply::RefusedCards(host::interfaces::refused_cards())),
             Request::NicsState => Ok(Reply::NicsState(Box::new(host::nics::nics().map_err(failure::kernel)?))),
         }
     }

@@ -9,8 +9,8 @@ use std::{
 };
 
 use model::{
-    Bed, Cards, Change, Endpoint, NicsState,
-    card::Cable,
+    Bed, Change, Endpoint, NicsState,
+    card::{Cable, Refused},
     environment::{EndpointFacts, HostFacts},
 };
 use protocol::{AgentError, AgentLink, ClockReading, Fault, LabState, Launch, Place, Reply, Request, Ssh};
@@ -326,9 +326,9 @@ impl Machine {
         answer!(self, Request::Cables { interfaces }, Cables)
     }
 
-    /// Its network cards.
-    pub(crate) fn cards(&mut self) -> Result<Cards, BedError> {
-        answer!(self, Request::Cards, Cards).map(|cards| *cards)
+    /// Its network cards without an interface.
+    pub(crate) fn refused(&mut self) -> Result<Vec<Refused>, BedError> {
+        answer!(self, Request::RefusedCards, RefusedCards)
     }
 
     /// Reads its clock, relative to ours.

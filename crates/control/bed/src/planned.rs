@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use model::{
-    Bed, Cards, Endpoint, Mtu, Privilege,
+    Bed, Endpoint, Mtu, Privilege,
     environment::{HostFacts, InterfaceFacts},
 };
 use protocol::LabState;
@@ -32,11 +32,6 @@ pub fn survey(program: &Path) -> Result<Survey, BedError> {
     let mut machine = Machine::here(program)?;
     let interfaces = machine.endpoint_facts("this machine")?.interfaces;
     Ok(Survey { host: machine.host_facts()?, interfaces, lab: machine.lab_state(None)? })
-}
-
-/// The network cards of this machine.
-pub fn cards(program: &Path) -> Result<Cards, BedError> {
-    Machine::here(program)?.cards()
 }
 
 /// A planned bed.

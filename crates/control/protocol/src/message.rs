@@ -3,9 +3,9 @@
 use std::net::{IpAddr, SocketAddr};
 
 use model::{
-    Answer, Bed, Cards, Change, CoreUse, CpuFacts, EndCounters, Mtu, Nanos, NicsState, ProbeSpec, Seat, Side,
-    SideFigures, SoFar,
-    card::Cable,
+    Answer, Bed, Change, CoreUse, CpuFacts, EndCounters, Mtu, Nanos, NicsState, ProbeSpec, Seat, Side, SideFigures,
+    SoFar,
+    card::{Cable, Refused},
     environment::{EndpointFacts, HostFacts},
 };
 use serde::{Deserialize, Serialize};
@@ -207,8 +207,8 @@ pub enum Request {
     },
     /// Interfaces of default routes, or of the caller's session.
     Uplinks,
-    /// Network cards of the machine.
-    Cards,
+    /// Network cards of the machine without an interface.
+    RefusedCards,
     /// Cables between these interfaces.
     Cables {
         /// Interfaces that are up.
@@ -248,8 +248,8 @@ pub enum Reply {
     Counted(Box<EndCounters>),
     /// Names of interfaces.
     Interfaces(Vec<String>),
-    /// Network cards.
-    Cards(Box<Cards>),
+    /// Network cards without an interface.
+    RefusedCards(Vec<Refused>),
     /// Detected cables.
     Cables(Vec<Cable>),
     /// State for making a bed of ports.

@@ -3,23 +3,16 @@
 use std::net::IpAddr;
 
 use kernel::{ethtool::Driver, link::Link};
-use model::{
-    Cards, Reading,
-    environment::{InterfaceFacts, Port},
-};
+use model::{Reading, card::Refused, environment::InterfaceFacts};
 
 use crate::{
     card, interface_settings, parse,
     source::{Here, Source},
 };
 
-/// All cards of this machine, with interfaces of the caller's namespace.
-pub fn cards() -> Cards {
-    let physical = interfaces(&Here).into_iter().filter(|interface| interface.card.is_some());
-    Cards {
-        ports: physical.map(|interface| Port { readings: card::readings(&Here, &interface.name), interface }).collect(),
-        refused: card::refused(&Here),
-    }
+/// Cards of this machine without an interface.
+pub fn refused_cards() -> Vec<Refused> {
+    card::refused(&Here)
 }
 
 /// Facts about each interface except loopback.

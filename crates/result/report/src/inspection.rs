@@ -129,8 +129,8 @@ mod tests {
     fn finding_of(check: Check, severity: Severity) -> Finding {
         let sources = [("RFC 7323", "section 2")];
         let names = [
-            "better", "card", "device", "has", "link", "lower", "master", "needs", "packets", "peer", "ports", "queues",
-            "rate", "rtt", "slot",
+            "better", "card", "device", "has", "link", "lower", "master", "needs", "packets", "peer", "ports",
+            "queues", "rate", "rtt", "slot",
         ];
         let finding = Finding::of(check, "eth1", Read::of("512", "ethtool -g eth1"), ">= 4096", &sources);
         let finding = names.iter().fold(finding, |finding, name| finding.with(name, "7"));
@@ -140,8 +140,7 @@ mod tests {
     #[test]
     fn each_check_has_its_words_in_both_languages() {
         for lang in [Lang::En, Lang::Ja] {
-            let findings: Vec<Finding> =
-                Check::ALL.iter().map(|check| finding_of(*check, Severity::Warn)).collect();
+            let findings: Vec<Finding> = Check::ALL.iter().map(|check| finding_of(*check, Severity::Warn)).collect();
             let text = inspected("bench1", Goal::Throughput, &findings, lang);
             assert!(!text.contains('⟦'), "{text}");
             assert_eq!(text.matches("ethtool -G eth1 rx 4096").count(), Check::ALL.len());

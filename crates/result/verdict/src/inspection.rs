@@ -11,8 +11,12 @@ pub(crate) fn inspections(run: &Run) -> Vec<Inspection> {
     let machines: Vec<(String, String)> =
         run.bed.endpoints.iter().map(|end| (end.name.clone(), end.machine.clone())).collect();
     let of = |environment: &Environment| -> Vec<(String, Vec<Finding>)> {
-        let inspected = HostReadings::of_run(environment, &machines).into_iter().filter(|readings| readings.host.processor.is_some());
-        inspected.map(|readings| (readings.host.hostname.clone(), judged(&checks::host(&readings, &conditions)))).collect()
+        let inspected = HostReadings::of_run(environment, &machines)
+            .into_iter()
+            .filter(|readings| readings.host.processor.is_some());
+        inspected
+            .map(|readings| (readings.host.hostname.clone(), judged(&checks::host(&readings, &conditions))))
+            .collect()
     };
     let after = run.after.as_ref().map(of);
     let inspection = |(number, (host, before)): (usize, (String, Vec<Finding>))| {
@@ -41,9 +45,8 @@ fn is_same(one: &Finding, other: &Finding) -> bool {
 /// Round trips alone ask for latency, a stack past the kernel for bypassing, everything else for throughput.
 fn goal(run: &Run) -> Goal {
     let specs = run.plan.specs();
-    let is_short = |spec: &ProbeSpec| {
-        spec.probe().compared().first().is_some_and(|metric| metric.quantity() == Quantity::Time)
-    };
+    let is_short =
+        |spec: &ProbeSpec| spec.probe().compared().first().is_some_and(|metric| metric.quantity() == Quantity::Time);
     if specs.iter().any(|spec| spec.profile().stack == Stack::Bypass) {
         Goal::Bypass
     } else if specs.iter().all(is_short) {
