@@ -7,6 +7,7 @@ mod bench;
 mod control;
 mod facts;
 mod hosts;
+mod inspect;
 mod lab;
 mod links;
 mod machine;

@@ -183,13 +183,25 @@ impl Environment {
     /// Properties that do not change by themselves.
     fn lasting(&self) -> Self {
         let of_host = |host: &HostFacts| HostFacts { services: Vec::new(), boot_id: Reading::Absent, ..host.clone() };
-        let of_end =
-            |end: &EndpointFacts| EndpointFacts { readings: BTreeMap::new(), since_start: None, ..end.clone() };
+        let of_end = |end: &EndpointFacts| EndpointFacts {
+            readings: BTreeMap::new(),
+            since_start: None,
+            interfaces: end.interfaces.iter().map(InterfaceFacts::lasting).collect(),
+            ..end.clone()
+        };
         Self {
             read_at: String::new(),
             hosts: self.hosts.iter().map(of_host).collect(),
             endpoints: self.endpoints.iter().map(of_end).collect(),
         }
+    }
+}
+
+impl InterfaceFacts {
+    /// Properties that do not change by themselves: irqbalance moves interrupts.
+    pub(crate) fn lasting(&self) -> Self {
+        let still = |settings: &InterfaceSettings| InterfaceSettings { interrupts: Vec::new(), ..settings.clone() };
+        Self { settings: self.settings.as_ref().map(still), ..self.clone() }
     }
 }
 

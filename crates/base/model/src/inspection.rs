@@ -115,7 +115,7 @@ impl HostReadings {
                 module: card.module.clone().map(|module| Module { serial: String::new(), ..module }),
                 ..card.clone()
             }),
-            ..interface.clone()
+            ..interface.lasting()
         };
         let interfaces = self.interfaces().filter(|(_, interface)| has_same_ends || has(&interface.name));
         Comparable {

@@ -2,6 +2,7 @@
 
 use model::{
     Reading,
+    environment::{EndpointFacts, InterfaceFacts},
     inspection::{Check, Finding, Goal, Read, Severity},
 };
 
@@ -38,11 +39,15 @@ fn set(name: &str, mtu: u32) -> Option<String> {
     Some(format!("ip link set dev {name} mtu {mtu}"))
 }
 
-/// A member of a bridge, bond or team, against its master and the other members: the largest MTU of all is wanted.
+/// A bridge, bond or team or a member of one, against the others: the largest MTU of all is wanted.
 fn member(port: &Port<'_>) -> Option<Finding> {
-    let (master, mtu) = (port.facts.master.as_ref()?, port.mtu()?);
-    let others = port.end.interfaces.iter().filter(|it| it.name == *master || it.master.as_ref() == Some(master));
-    let largest = others.filter_map(|it| it.mtu.copied()).max()?;
+    let all = &port.end.interfaces;
+    let master = port.facts.master.as_deref().unwrap_or(port.name());
+    let is_member = |it: &&InterfaceFacts| it.master.as_deref() == Some(master);
+    all.iter().find(is_member)?;
+    let both = all.iter().filter(|it| is_member(it) || it.name == master);
+    let largest = both.filter_map(|it| it.mtu.copied()).max()?;
+    let mtu = port.mtu()?;
     let read = Read::of(mtu, place(port.name()));
     let finding = Finding::of(Check::MtuMember, port.name(), read, largest, &[BRIDGES]).with("master", master);
     Some(finding.unless(mtu == largest, Severity::Warn, set(port.name(), largest)))
@@ -86,7 +91,7 @@ fn jumbo(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
 
 /// MTUs that the kernel keeps of paths, which are below those of its interfaces.
 fn learned(look: &Look<'_>) -> Vec<Finding> {
-    let of_end = |end: &model::environment::EndpointFacts| -> Vec<Finding> {
+    let of_end = |end: &EndpointFacts| -> Vec<Finding> {
         let least = end.interfaces.iter().filter(|it| it.state == "up").filter_map(|it| it.mtu.copied()).min();
         let all = end.since_start.iter().flat_map(|since| since.learned_mtus.clone());
         let one = |(to, mtu): (String, u32)| {
