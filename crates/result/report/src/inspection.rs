@@ -61,7 +61,8 @@ pub fn inspected(host: &str, of_goal: Goal, findings: &[Finding], lang: Lang) ->
 }
 
 fn group(group: Group, findings: &[&Finding], t: &Texts) -> String {
-    let (fine, others): (Vec<_>, Vec<_>) = findings.iter().partition(|finding| finding.severity == Severity::Ok);
+    let (fine, others): (Vec<&Finding>, Vec<&Finding>) =
+        findings.iter().copied().partition(|finding| finding.severity == Severity::Ok);
     let others: String = others.iter().map(|finding| self::finding(finding, t)).collect();
     let mut names: Vec<String> = fine.iter().map(|finding| title(finding.check, t)).collect();
     names.dedup();
