@@ -48,3 +48,37 @@ fn table(caption: String, findings: &[Finding], t: &Texts) -> Block {
         .long(t.get("col-mend"), |finding| Text::code(finding.mend.clone().unwrap_or_default()))
         .table(caption, findings)
 }
+
+#[cfg(test)]
+mod tests {
+    use model::inspection::{Check, Goal, Read, Severity};
+
+    use super::*;
+    use crate::lang::Lang;
+
+    #[test]
+    fn findings_before_a_run_and_those_that_came_or_went_have_tables() {
+        let finding = |check, value: &str| {
+            let finding = Finding::of(check, "eth1", Read::of(value, "ethtool -g eth1"), ">= 4096", &[]);
+            finding.unless(false, Severity::Warn, Some("ethtool -G eth1 rx 4096".into()))
+        };
+        let of = |before, appeared, gone| {
+            let inspection = Inspection { host: "bench1".into(), goal: Goal::Router, before, appeared, gone };
+            let assessment = Assessment { inspections: vec![inspection], ..Assessment::default() };
+            let Some(Block::Section(section)) = inspection_of(&assessment) else { panic!("no section") };
+            (section.blocks.len(), format!("{:?}", section.blocks))
+        };
+        let (count, said) = of(vec![finding(Check::RingReceive, "64")], vec![finding(Check::LinkDown, "0")], vec![]);
+        assert_eq!(count, 2);
+        for words in ["receive ring (eth1)", "ethtool -G eth1 rx 4096", "found after the run and not before", "MEND"] {
+            assert!(said.contains(words), "{words}: {said}");
+        }
+        let (count, said) = of(vec![], vec![], vec![]);
+        assert!(count == 1 && said.contains("bench1: nothing that was read costs forwarding"), "{said}");
+        assert!(inspection_of(&Assessment::default()).is_none(), "a run of before machines were read for it");
+    }
+
+    fn inspection_of(assessment: &Assessment) -> Option<Block> {
+        inspection(assessment, Texts::of(Lang::En))
+    }
+}
