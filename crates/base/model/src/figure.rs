@@ -179,9 +179,11 @@ impl Quantity {
                 text.parse::<TransactionRate>().map(|rate| rate.0 as f64).map_err(|e| e.to_string())
             }
             Self::Size => text
+                .trim_end_matches('B')
+                .trim_end()
                 .parse::<u32>()
                 .map(f64::from)
-                .map_err(|_| format!("\"{text}\" is not a number of bytes, like \"9000\"")),
+                .map_err(|_| format!("\"{text}\" is not a number of bytes, like \"9000\" or \"9000 B\"")),
             Self::Share => text.parse::<Percent>().map(|percent| percent.0 / 100.0).map_err(|e| e.to_string()),
             Self::Count => {
                 text.parse::<u32>().map(f64::from).map_err(|_| format!("\"{text}\" is not a number, like \"0\""))

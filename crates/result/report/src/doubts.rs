@@ -194,6 +194,9 @@ fn worse(a: &Doubt, b: &Doubt) -> Option<Doubt> {
             Doubt::Unsteady { settled_after_s: a, thirds_bps: None },
             Doubt::Unsteady { settled_after_s: b, thirds_bps: None },
         ) => Some(Doubt::Unsteady { settled_after_s: a.max(*b), thirds_bps: None }),
+        (Doubt::Unsteady { thirds_bps: Some(thirds), .. }, Doubt::Unsteady { thirds_bps: Some(others), .. }) => {
+            Some(if ratio(others) > ratio(thirds) { b.clone() } else { a.clone() })
+        }
         (
             Doubt::OtherLoad { cpu, percent: a, machine },
             Doubt::OtherLoad { cpu: other_cpu, percent: b, machine: other_machine },
@@ -207,6 +210,13 @@ fn worse(a: &Doubt, b: &Doubt) -> Option<Doubt> {
         ) if endpoint == at => Some(if p.abs_diff(*i) > program.abs_diff(*interface) { b.clone() } else { a.clone() }),
         _ => (a == b).then(|| a.clone()),
     }
+}
+
+/// The highest rate over the lowest one.
+fn ratio(rates: &[f64; 3]) -> f64 {
+    let (low, high) =
+        rates.iter().fold((f64::INFINITY, 0.0_f64), |(low, high), rate| (low.min(*rate), high.max(*rate)));
+    high / low.max(1.0)
 }
 
 /// Trial numbers as a person writes them: `1–3, 7`.
@@ -242,6 +252,9 @@ mod tests {
         assert_eq!(worse(&disagree(100, 99), &disagree(50, 10)), Some(disagree(50, 10)));
         let slow = |achieved| Doubt::SenderTooSlow { intended: 100.0, achieved };
         assert_eq!(worse(&slow(90.0), &slow(80.0)), Some(slow(80.0)));
+        let unsteady = |thirds| Doubt::Unsteady { settled_after_s: 1.0, thirds_bps: Some(thirds) };
+        let (rising, dead) = (unsteady([1e9, 2e9, 3e9]), unsteady([9e9, 9e9, 0.0]));
+        assert_eq!([worse(&rising, &dead), worse(&dead, &rising)], [Some(dead.clone()), Some(dead)]);
         assert_eq!(worse(&Doubt::SharedCore { cpu: 0 }, &Doubt::SharedCore { cpu: 1 }), None);
     }
 

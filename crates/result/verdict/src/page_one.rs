@@ -1,6 +1,6 @@
 //! Conclusions for the first page.
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 
 use model::{
     Better, Doubt, FreeFigure, KeyFigure, LimitOutcome, Limited, MainLimit, ManualItem, PageOne, Place, Run, Tally,
@@ -51,8 +51,8 @@ fn undecided<'a>(outcomes: &'a [LimitOutcome], items: impl Iterator<Item = &'a M
     reasons
 }
 
-/// The figures that the plan chose. Else the worst outcome of each figure that has a limit, and, until there are enough, the first of each
-/// kind of traffic that no limit speaks of.
+/// Failures, and the figures that the plan chose, or else the worst outcome of each figure that has a limit. Until there are enough, the
+/// first of each kind of traffic that no limit speaks of.
 fn key_figures(run: &Run, outcomes: &[LimitOutcome]) -> Vec<KeyFigure> {
     let judged = judged(outcomes);
     let most = if judged.is_empty() { MOST } else { FEWEST };
@@ -61,20 +61,51 @@ fn key_figures(run: &Run, outcomes: &[LimitOutcome]) -> Vec<KeyFigure> {
     judged.into_iter().map(KeyFigure::Judged).chain(free).collect()
 }
 
+/// The worst failure of each figure, whatever the plan chose; the worst outcome of each limit that it chose, then the others of these. In
+/// the order of the plan.
 fn judged(outcomes: &[LimitOutcome]) -> Vec<usize> {
     let all = || outcomes.iter().enumerate().filter(|(_, outcome)| outcome.median.is_some());
-    let worst_first = |(_, outcome): &(usize, &LimitOutcome)| Reverse(outcome.verdict);
-    let chosen: Vec<_> = all().filter(|(_, outcome)| outcome.limit.key).collect();
-    let mut of = if chosen.is_empty() {
-        let of_metric = grouped(all(), |(_, a), (_, b)| a.limit.metric == b.limit.metric);
-        of_metric.into_iter().filter_map(|all| all.into_iter().min_by_key(worst_first)).collect()
-    } else {
-        chosen
+    let chosen = || all().filter(|(_, outcome)| outcome.limit.key);
+    let is_of_figure = |a: &LimitOutcome, b: &LimitOutcome| a.limit.metric == b.limit.metric;
+    let failed = worst_of_each(all().filter(|(_, outcome)| outcome.verdict == Verdict::Fail), is_of_figure);
+    let main = match chosen().next() {
+        Some(_) => worst_of_each(chosen(), |a, b| a.limit == b.limit),
+        None => worst_of_each(all(), is_of_figure),
     };
-    of.sort_by_key(worst_first);
-    of.truncate(MOST);
-    of.sort_by_key(|(index, _)| *index);
-    of.into_iter().map(|(index, _)| index).collect()
+    let mut others: Vec<_> = chosen().collect();
+    others.sort_by(|(_, a), (_, b)| worse_first(a, b));
+    let mut of: Vec<usize> = Vec::new();
+    for (index, _) in [failed, main, others].concat() {
+        if of.len() < MOST && !of.contains(&index) {
+            of.push(index);
+        }
+    }
+    of.sort_unstable();
+    of
+}
+
+type Numbered<'o> = (usize, &'o LimitOutcome);
+
+/// The worst ones first.
+fn worst_of_each<'o>(
+    outcomes: impl Iterator<Item = Numbered<'o>>,
+    alike: impl Fn(&LimitOutcome, &LimitOutcome) -> bool,
+) -> Vec<Numbered<'o>> {
+    let groups = grouped(outcomes, |(_, a), (_, b)| alike(a, b)).into_iter();
+    let mut worst: Vec<_> =
+        groups.filter_map(|group| group.into_iter().min_by(|(_, a), (_, b)| worse_first(a, b))).collect();
+    worst.sort_by(|(_, a), (_, b)| b.verdict.cmp(&a.verdict));
+    worst
+}
+
+/// By verdict, then, of one figure, by the median.
+fn worse_first(a: &LimitOutcome, b: &LimitOutcome) -> Ordering {
+    let by_median = match a.limit.metric.better() {
+        _ if a.limit.metric != b.limit.metric => Ordering::Equal,
+        Better::Higher => a.median.partial_cmp(&b.median).unwrap_or(Ordering::Equal),
+        Better::Lower => b.median.partial_cmp(&a.median).unwrap_or(Ordering::Equal),
+    };
+    b.verdict.cmp(&a.verdict).then(by_median)
 }
 
 /// One configuration of each probe and protocol that has its main figure. Probes that have a limit are left out.

@@ -199,7 +199,12 @@ const EXPECTED: [(&str, &str); 12] = [
 fn in_plain_words(error: &str) -> String {
     let plain = |line: &str| {
         let known = line.rsplit_once(", expected ").and_then(|(found, expected)| {
-            let (_, words) = EXPECTED.iter().find(|(name, _)| *name == expected)?;
+            let (name, words) = EXPECTED.iter().find(|(name, _)| *name == expected)?;
+            // A number without quotation marks is said again within them.
+            let words = match found.split('`').nth(1).filter(|_| *name == "a string") {
+                Some(number) => format!("a text: write it like \"{number}\""),
+                None => (*words).to_owned(),
+            };
             Some(format!("{found}, expected {words}"))
         });
         known.unwrap_or_else(|| line.to_owned())
@@ -530,7 +535,8 @@ duration = "2 s"
             ("goodput.mtus=[\"large\"]", "a whole number: write it like 1500"),
             ("latency.frame_sizes=64", "a list: write it like [64, 1518]"),
             ("latency.stamps=1", "true or false"),
-            ("goodput.congestion=3", "a text: write it like \"text\""),
+            ("goodput.congestion=3", "a text: write it like \"3\""),
+            ("goodput.congestion=[]", "a text: write it like \"text\""),
             ("goodput.rate=1000", "write it like \"9.4 Gbit/s\""),
         ] {
             assert!(set(key).contains(words), "{}", set(key));

@@ -79,7 +79,7 @@ impl<'i> Items<'i> {
         let criterion = |it: &LimitOutcome| (it.limit.metric, show::criterion(it, t));
         let alike = |a: &LimitOutcome, b: &LimitOutcome| outcome::alike(a, b) && criterion(a) == criterion(b);
         let row = |alike: &[LimitOutcome]| match alike {
-            [first, ..] if alike.len() > ALIKE => vec![(alike.len(), row_of_several(first, alike.len(), t))],
+            [first, ..] if alike.len() > ALIKE => vec![(alike.len(), row_of_several(first, alike, t))],
             few => few.iter().map(|outcome| (1, limit_row(run, outcome, t))).collect(),
         };
         self.limits.chunk_by(alike).flat_map(row).collect()
@@ -114,11 +114,16 @@ fn limit_row(run: &Run, outcome: &LimitOutcome, t: &Texts) -> Vec<Text> {
     vec![name.into(), criterion.into(), trials.into(), result(outcome).into(), verdict(outcome.verdict, t).into()]
 }
 
-/// One row for outcomes that are undecided for one reason; their figures stand in the tables of results.
-fn row_of_several(first: &LimitOutcome, count: usize, t: &Texts) -> Vec<Text> {
-    let name = format!("{}: {}", t.with("configurations", &[("count", &count)]), show::metric(first.limit.metric, t));
-    let none = || Text::from(show::NO_FIGURE);
-    vec![name.into(), show::criterion(first, t).into(), none(), none(), verdict(first.verdict, t).into()]
+/// One row for outcomes that are undecided for one reason, with the lowest and the highest of their medians.
+fn row_of_several(first: &LimitOutcome, alike: &[LimitOutcome], t: &Texts) -> Vec<Text> {
+    let metric = first.limit.metric;
+    let name = format!("{}: {}", t.with("configurations", &[("count", &alike.len())]), show::metric(metric, t));
+    let is_of_one = alike.iter().all(|it| it.trials == first.trials);
+    let trials = if is_of_one { first.trials.to_string() } else { show::NO_FIGURE.to_owned() };
+    let medians = || alike.iter().filter_map(|it| it.median);
+    let range = medians().reduce(f64::min).zip(medians().reduce(f64::max));
+    let result = show::or_none(range, |(low, high)| show::metric_range(metric, low, high));
+    vec![name.into(), show::criterion(first, t).into(), trials.into(), result.into(), verdict(first.verdict, t).into()]
 }
 
 /// Measurements of one probe that no limit covers.

@@ -80,7 +80,7 @@ pub(super) fn key_figures(material: &Material<'_>, t: &Texts) -> Option<Block> {
     (!keys.is_empty()).then_some(table)
 }
 
-/// The gravest doubt, and what limited the figures, in a sentence each.
+/// The gravest doubt with its remedy, and what limited the figures, in a sentence each.
 pub(super) fn caveats(material: &Material<'_>, t: &Texts) -> Option<Block> {
     let doubt = Some((t.get("page-doubt"), gravest_doubt(material, t).into()));
     let limited = limited(material, t).map(|words| (t.get("col-limited"), words.into()));
@@ -92,7 +92,7 @@ fn gravest_doubt(material: &Material<'_>, t: &Texts) -> String {
     let all = gather(material.run);
     let is_kind = |it: &model::Doubt| std::mem::discriminant(it) == std::mem::discriminant(worst);
     let words = all.iter().find(|it| is_kind(&it.doubt)).map(|it| it.advice(material.run, t.lang)).unwrap_or_default();
-    let first = first_sentence(&words, t.lang).to_owned();
+    let first = in_short(&words, t);
     match all.len() {
         0 | 1 => first,
         several => {
@@ -102,23 +102,34 @@ fn gravest_doubt(material: &Material<'_>, t: &Texts) -> String {
     }
 }
 
-/// As far as the first full stop, those of words quoted in Japanese left out; the whole advice stands under its heading.
-fn first_sentence(words: &str, lang: Lang) -> &str {
-    let end = match lang {
-        Lang::En => words.find(". ").map(|at| at + 1),
+/// The first sentence and the last one, which is the remedy; the whole advice stands under its heading.
+fn in_short(advice: &str, t: &Texts) -> String {
+    match sentences(advice, t.lang).as_slice() {
+        [first, .., remedy] => t.with("sentences", &[("a", first), ("b", remedy)]),
+        _ => advice.to_owned(),
+    }
+}
+
+/// Words between full stops, those of words quoted in Japanese left out.
+fn sentences(words: &str, lang: Lang) -> Vec<&str> {
+    match lang {
+        Lang::En => {
+            let ends = words.match_indices(". ").map(|(at, _)| at + 1).chain([words.len()]);
+            ends.scan(0, |start, end| Some(words[std::mem::replace(start, end)..end].trim())).collect()
+        }
         Lang::Ja => {
             let mut quoted = 0_usize;
-            words.char_indices().find_map(|(at, c)| {
+            let is_end = |c: char| {
                 match c {
                     '「' => quoted += 1,
                     '」' => quoted = quoted.saturating_sub(1),
                     _ => {}
                 }
-                (c == '。' && quoted == 0).then(|| at + c.len_utf8())
-            })
+                c == '。' && quoted == 0
+            };
+            words.split_inclusive(is_end).collect()
         }
-    };
-    end.map_or(words, |end| &words[..end])
+    }
 }
 
 fn limited(material: &Material<'_>, t: &Texts) -> Option<String> {
@@ -149,18 +160,26 @@ pub(super) fn summary(material: &Material<'_>, t: &Texts) -> Block {
 
 #[cfg(test)]
 mod tests {
-    use super::first_sentence;
-    use crate::lang::Lang;
+    use super::{in_short, sentences};
+    use crate::{lang::Lang, texts::Texts};
 
     #[test]
-    fn one_sentence_is_taken_in_either_language() {
+    fn sentences_are_told_apart_in_either_language() {
         let english = "It was 3.5 % (RFC 1812, 5.3). Repeat.";
-        assert_eq!(first_sentence(english, Lang::En), "It was 3.5 % (RFC 1812, 5.3).");
-        assert_eq!(first_sentence("Alone.", Lang::En), "Alone.");
+        assert_eq!(sentences(english, Lang::En), ["It was 3.5 % (RFC 1812, 5.3).", "Repeat."]);
+        assert_eq!(sentences("Alone.", Lang::En), ["Alone."]);
         let japanese = "応答の欠落があります(3.5 %)。再測定してください。";
-        assert_eq!(first_sentence(japanese, Lang::Ja), "応答の欠落があります(3.5 %)。");
+        assert_eq!(sentences(japanese, Lang::Ja), ["応答の欠落があります(3.5 %)。", "再測定してください。"]);
         let quoting = "失敗しました(原文: 「gone. 「再起動。」 Log in」)。再測定してください。";
-        assert_eq!(first_sentence(quoting, Lang::Ja), "失敗しました(原文: 「gone. 「再起動。」 Log in」)。");
-        assert_eq!(first_sentence("のみ", Lang::Ja), "のみ");
+        assert_eq!(sentences(quoting, Lang::Ja)[0], "失敗しました(原文: 「gone. 「再起動。」 Log in」)。");
+        assert_eq!(sentences("のみ", Lang::Ja), ["のみ"]);
+    }
+
+    #[test]
+    fn a_doubt_is_said_in_short_with_its_remedy() {
+        let [en, ja] = [Lang::En, Lang::Ja].map(Texts::of);
+        assert_eq!(in_short("It was slow. It counts. Repeat.", en), "It was slow. Repeat.");
+        assert_eq!(in_short("遅れました。含まれます。再測定してください。", ja), "遅れました。再測定してください。");
+        assert_eq!([in_short("Repeat.", en), in_short("", en)], ["Repeat.", ""]);
     }
 }

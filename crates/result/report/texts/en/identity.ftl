@@ -39,7 +39,7 @@ issues-heading = Findings
 issues-none = No criterion is missed or open.
 
 items-heading = Items verified
-items-caption = Everything that was verified, by measuring or by looking. Results of measurements are medians over the trials, with their uncertainty interval (95 % or more) where there is one; by that interval they are judged. Items that are open for one reason share a row.
+items-caption = Everything that was verified, by measuring or by looking. Results of measurements are medians over the trials, with their uncertainty interval (95 % or more) where there is one; by that interval they are judged. Items that are open for one reason share a row, which shows the lowest and the highest of their medians.
 col-number = No.
 col-item = Item
 col-criterion = Criterion

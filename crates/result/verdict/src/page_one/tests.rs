@@ -79,6 +79,25 @@ fn the_plan_chooses_the_key_figures() {
 }
 
 #[test]
+fn a_failure_stands_there_beside_the_plans_choice_and_each_chosen_limit_once_before_any_twice() {
+    let sizes: Vec<String> = (0..6).map(|step| (64 + step).to_string()).collect();
+    let plan = PLAN.replace("[64]", &format!("[{}]", sizes.join(", ")));
+    let limits = [
+        limit("rtt_p50", "at_most = \"1 s\"\nkey = true"),
+        limit("goodput_max", "at_least = \"1 Gbit/s\"\nkey = true"),
+        limit("goodput_mean", "at_least = \"20 Gbit/s\""),
+    ];
+    let plan = Plan::parse(&format!("{plan}{}", limits.concat()), &[]).unwrap();
+    // The third size is the slowest.
+    let rtts: Vec<TimeSummary> = (0..36).map(|trial| rtt(if trial % 6 == 2 { 30 } else { 10 }, 100)).collect();
+    let run = run(&plan, &trials(&plan, &rtts, &FAST));
+    let of = |metric| shown(&run).iter().filter(|it| **it == (metric, true)).count();
+    let counts = [Metric::RttP50, Metric::GoodputMax, Metric::GoodputMean].map(of);
+    assert_eq!((counts, shown(&run).len()), ([3, 1, 1], 5));
+    assert!(first(&run).key_figures.contains(&KeyFigure::Judged(2)), "the slowest: {:?}", first(&run).key_figures);
+}
+
+#[test]
 fn without_a_choice_the_worst_of_each_metric_stands_there_and_the_rest_is_filled_up() {
     let limits = [limit("rtt_p50", "at_most = \"10 us\""), limit("rtt_p50", "at_most = \"1 us\"")];
     let run = measured(&limits.concat());

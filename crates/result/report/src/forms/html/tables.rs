@@ -1,4 +1,4 @@
-//! Tables that scroll in their own box, also by keyboard.
+//! Tables that scroll in their own box, also by keyboard. On a phone those with sentences stack the cells of a row instead.
 
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthStr;
@@ -17,12 +17,12 @@ pub(super) fn table(table: &Table, t: &Texts) -> Markup {
     let classes: Vec<_> = (0..table.columns.len()).map(|column| class(table, column)).collect();
     html! {
         div.scroll role="region" aria-label=(table.caption) tabindex="0" {
-            table {
+            table class=[stacks(&classes)] {
                 (caption(table.number, &table.caption, t))
                 thead {
                     tr { @for (column, class) in table.columns.iter().zip(&classes) { th class=[class] scope="col" { (column.head) } } }
                 }
-                tbody { @for cells in &table.rows { (row(cells, &classes, t)) } }
+                tbody { @for cells in &table.rows { (row(table, cells, &classes, t)) } }
             }
         }
     }
@@ -39,14 +39,20 @@ fn class(table: &Table, column: usize) -> Option<&'static str> {
     }
 }
 
-/// The first cell names its row.
-fn row(cells: &[Text], classes: &[Option<&str>], t: &Texts) -> Markup {
+/// Sentences need the width of a phone for themselves; figures stay comparable side by side.
+fn stacks(classes: &[Option<&str>]) -> Option<&'static str> {
+    classes.iter().skip(1).any(|class| *class == Some("long")).then_some("stacks")
+}
+
+/// The first cell names its row. In a table that stacks, each other cell carries the head of its column.
+fn row(table: &Table, cells: &[Text], classes: &[Option<&str>], t: &Texts) -> Markup {
+    let head = |index: usize| stacks(classes).map(|_| table.columns[index].head.as_str());
     html! {
         tr {
             @for (index, (cell, class)) in cells.iter().zip(classes).enumerate() {
                 @if index == 0 { th class=[class] scope="row" { (text(cell, t)) } }
-                @else if *class == Some("long") { td.long { (text(cell, t)) } }
-                @else { td class=[class] { (line(cell, t)) } }
+                @else if *class == Some("long") { td.long data-head=[head(index)] { (text(cell, t)) } }
+                @else { td class=[class] data-head=[head(index)] { (line(cell, t)) } }
             }
         }
     }
@@ -75,7 +81,18 @@ fn caption(number: Number, words: &str, t: &Texts) -> Markup {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::page::Column;
+    use crate::{lang::Lang, page::Column};
+
+    #[test]
+    fn tables_with_sentences_stack_and_those_of_figures_do_not() {
+        let (figures, sentences) = ([Some("long"), None, Some("n")], [None, Some("n"), Some("long")]);
+        assert_eq!([stacks(&figures), stacks(&sentences)], [None, Some("stacks")]);
+        let columns = vec![Column::words("Name"), Column::long("Advice")];
+        let rows = vec![vec![Text::from("a"), Text::from("Repeat it without the other load.")]];
+        let shown =
+            table(&Table { number: Number::default(), caption: String::new(), columns, rows }, Texts::of(Lang::En));
+        assert!(shown.into_string().contains("<td class=\"long\" data-head=\"Advice\">"));
+    }
 
     #[test]
     fn a_column_is_as_wide_as_its_text() {

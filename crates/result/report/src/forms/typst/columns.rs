@@ -117,7 +117,7 @@ fn need(table: &Table, column: usize, broken: Broken) -> Need {
         ColumnKind::Figures => piece,
         ColumnKind::Words | ColumnKind::Long => piece.max(all.min(SENTENCE)),
     };
-    let least = least.max(longest_piece(head)).max(wide(head).min(HEAD.0));
+    let least = least.max(longest_piece(head)).max(longest_in_brackets(head)).max(wide(head).min(HEAD.0));
     Need { least, cells: all, head: wide(head).min(HEAD.1) }
 }
 
@@ -160,6 +160,12 @@ pub(super) fn wide(words: &str) -> f64 {
 /// The longest part that no line should break in: between spaces, after what separates the parts of a name, each Japanese word.
 fn longest_piece(words: &str) -> f64 {
     words.split_whitespace().flat_map(phrases).map(wide).fold(2.0 * NARROW, f64::max)
+}
+
+/// The longest addition in brackets that `head-words` of `report.typ` keeps on a line.
+fn longest_in_brackets(head: &str) -> f64 {
+    let inside = head.split('(').skip(1).filter_map(|rest| rest.split_once(')')).map(|(inside, _)| inside);
+    inside.filter(|inside| inside.chars().count() <= 4).map(|inside| wide(inside) + 2.0 * NARROW).fold(0.0, f64::max)
 }
 
 fn is_wide(c: char) -> bool {
@@ -243,8 +249,10 @@ mod tests {
         table.columns[1].head = "エンドポイント".to_owned();
         let Setting { widths, size, .. } = setting(&table, Paper::A4);
         assert!(widths[1] >= 7.0 * size, "{widths:?}");
-        assert_eq!(longest_piece("送信側ドライバー名"), 5.0);
+        assert_eq!(longest_piece("送信側ドライバー名"), 6.0);
         assert_eq!(longest_piece("スピン待ち"), 5.0);
+        let longest = longest_in_brackets("最大 (1秒間) (送信側の計数)");
+        assert!((longest - wide("(1秒間)")).abs() < 1e-9, "{longest}");
     }
 
     #[test]

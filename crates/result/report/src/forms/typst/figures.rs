@@ -22,7 +22,9 @@ impl Sheets<'_> {
         let drawing = self.drawing(figure);
         let legend = array(figure.legend.iter().map(|entry| self.entry(entry)));
         let note = optional((!figure.note.is_empty()).then(|| string(&figure.note)));
-        format!("#drawing({number}, {}, {drawing}, {note}, {legend})", string(&figure.caption))
+        // A photo stays behind the list of items; it must not float into the list.
+        let placement = if matches!(figure.drawing, Drawing::Photo { .. }) { ", placement: none" } else { "" };
+        format!("#drawing({number}, {}, {drawing}, {note}, {legend}{placement})", string(&figure.caption))
     }
 
     /// The drawing, as an expression.
@@ -38,7 +40,7 @@ impl Sheets<'_> {
                 (file, if *width > NARROW { "width: 100%" } else { "width: 115mm" })
             }
             Drawing::Photo { bytes, kind } => {
-                (self.keep(&name, *kind, bytes.clone()), "width: 100%, height: 80mm, fit: \"contain\"")
+                (self.keep(&name, *kind, bytes.clone()), "width: 100%, height: 60mm, fit: \"contain\"")
             }
         };
         format!("picture({}, {}, {width})", string(&file), string(&figure.description))

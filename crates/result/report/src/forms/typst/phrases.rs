@@ -1,7 +1,10 @@
 //! Japanese words, which have no spaces between them. `phrased` of `report.typ` keeps the same ones on a line.
 
-/// A text in the pieces between which a line may break: words in katakana with the verb behind them, kanji with their kana, and the
-/// rest. A longer word is several pieces.
+/// Kanji that end a word in katakana, like フレーム長.
+const ENDINGS: &str = "長数率名側";
+
+/// A text in the pieces between which a line may break: words in katakana with the verb or the ending behind them, kanji with their
+/// kana, and the rest. A longer word is several pieces.
 pub(super) fn phrases(words: &str) -> impl Iterator<Item = &str> {
     let mut rest = words;
     std::iter::from_fn(move || {
@@ -20,7 +23,8 @@ fn length(words: &str) -> usize {
     if katakana > 0 {
         let verb = katakana + run(&words[katakana..], is_kanji, 2);
         let end = kana(verb, 3);
-        return if verb > katakana && end > verb { end } else { katakana };
+        let ending = run(&words[katakana..], |c| ENDINGS.contains(c), 1);
+        return if verb > katakana && end > verb { end } else { katakana + ending };
     }
     if kanji > 0 {
         return kana(kanji, 4);
@@ -59,6 +63,7 @@ mod tests {
         let parted = |words: &'static str| phrases(words).collect::<Vec<_>>();
         assert_eq!(parted("ネットワーク検証報告書"), ["ネットワーク", "検証報告書"]);
         assert_eq!(parted("スピン待ち"), ["スピン待ち"]);
+        assert_eq!(parted("フレーム長(B)"), ["フレーム長", "(B)"]);
         assert_eq!(parted("試行の間に p50"), ["試行の", "間に", " p50"]);
         assert_eq!(parted("eth0 up"), ["eth0 up"]);
         assert!(parted("").is_empty());
