@@ -1,4 +1,4 @@
-//! Tables that scroll in their own box, also by keyboard. On a phone those with sentences stack the cells of a row instead.
+//! Tables that scroll in their own box, also by keyboard. On a phone those with sentences or verdicts stack the cells of a row instead.
 
 use maud::{Markup, html};
 use unicode_width::UnicodeWidthStr;
@@ -6,7 +6,7 @@ use unicode_width::UnicodeWidthStr;
 use super::spans::{line, text};
 use crate::{
     forms::numbers,
-    page::{ColumnKind, Number, Table, Text},
+    page::{ColumnKind, Number, Span, Table, Text},
     texts::Texts,
 };
 
@@ -17,7 +17,7 @@ pub(super) fn table(table: &Table, t: &Texts) -> Markup {
     let classes: Vec<_> = (0..table.columns.len()).map(|column| class(table, column)).collect();
     html! {
         div.scroll role="region" aria-label=(table.caption) tabindex="0" {
-            table class=[stacks(&classes)] {
+            table class=[stacks(table, &classes)] {
                 (caption(table.number, &table.caption, t))
                 thead {
                     tr { @for (column, class) in table.columns.iter().zip(&classes) { th class=[class] scope="col" { (column.head) } } }
@@ -39,14 +39,16 @@ fn class(table: &Table, column: usize) -> Option<&'static str> {
     }
 }
 
-/// Sentences need the width of a phone for themselves; figures stay comparable side by side.
-fn stacks(classes: &[Option<&str>]) -> Option<&'static str> {
-    classes.iter().skip(1).any(|class| *class == Some("long")).then_some("stacks")
+/// Sentences need the width of a phone for themselves, and no verdict may be out of sight; figures stay comparable side by side.
+fn stacks(table: &Table, classes: &[Option<&str>]) -> Option<&'static str> {
+    let mut cells = table.rows.iter().flatten().flat_map(|cell| &cell.0);
+    let is_judged = cells.any(|span| matches!(span, Span::Verdict(..)));
+    (is_judged || classes.iter().skip(1).any(|class| *class == Some("long"))).then_some("stacks")
 }
 
 /// The first cell names its row. In a table that stacks, each other cell carries the head of its column.
 fn row(table: &Table, cells: &[Text], classes: &[Option<&str>], t: &Texts) -> Markup {
-    let head = |index: usize| stacks(classes).map(|_| table.columns[index].head.as_str());
+    let head = |index: usize| stacks(table, classes).map(|_| table.columns[index].head.as_str());
     html! {
         tr {
             @for (index, (cell, class)) in cells.iter().zip(classes).enumerate() {
@@ -80,18 +82,22 @@ fn caption(number: Number, words: &str, t: &Texts) -> Markup {
 
 #[cfg(test)]
 mod tests {
+    use model::Verdict;
+
     use super::*;
     use crate::{lang::Lang, page::Column};
 
     #[test]
-    fn tables_with_sentences_stack_and_those_of_figures_do_not() {
-        let (figures, sentences) = ([Some("long"), None, Some("n")], [None, Some("n"), Some("long")]);
-        assert_eq!([stacks(&figures), stacks(&sentences)], [None, Some("stacks")]);
-        let columns = vec![Column::words("Name"), Column::long("Advice")];
-        let rows = vec![vec![Text::from("a"), Text::from("Repeat it without the other load.")]];
-        let shown =
-            table(&Table { number: Number::default(), caption: String::new(), columns, rows }, Texts::of(Lang::En));
-        assert!(shown.into_string().contains("<td class=\"long\" data-head=\"Advice\">"));
+    fn tables_with_sentences_or_verdicts_stack_and_those_of_figures_do_not() {
+        let shown = |cell: Text| {
+            let columns = vec![Column::words("Name"), Column::long("Advice")];
+            let rows = vec![vec![Text::from("a"), cell]];
+            let table = Table { number: Number::default(), caption: String::new(), columns, rows };
+            super::table(&table, Texts::of(Lang::En)).into_string()
+        };
+        assert!(!shown("1.5".into()).contains("stacks"));
+        assert!(shown("Repeat it without the other load.".into()).contains("<td class=\"long\" data-head=\"Advice\">"));
+        assert!(shown(Span::Verdict(Verdict::Pass, "PASS".to_owned()).into()).contains("<td data-head=\"Advice\">"));
     }
 
     #[test]
