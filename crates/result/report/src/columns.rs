@@ -1,5 +1,7 @@
 //! Columns of a table, each with the cell that it has in a row.
 
+use std::iter;
+
 use crate::page::{Block, Column, Text};
 
 /// Columns of a table over rows of one kind.
@@ -46,15 +48,15 @@ impl<'c, R> Columns<'c, R> {
     where
         R: 'r,
     {
-        self.table_and(caption, rows, None)
+        self.table_and(caption, rows, iter::empty())
     }
 
-    /// The table with one more row of its own.
+    /// The table with more rows of their own.
     pub(crate) fn table_and<'r>(
         self,
         caption: impl Into<String>,
         rows: impl IntoIterator<Item = &'r R>,
-        last: Option<Vec<Text>>,
+        last: impl IntoIterator<Item = Vec<Text>>,
     ) -> Block
     where
         R: 'r,

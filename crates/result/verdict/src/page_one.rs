@@ -94,7 +94,7 @@ fn worst_of_each<'o>(
     let groups = grouped(outcomes, |(_, a), (_, b)| alike(a, b)).into_iter();
     let mut worst: Vec<_> =
         groups.filter_map(|group| group.into_iter().min_by(|(_, a), (_, b)| worse_first(a, b))).collect();
-    worst.sort_by(|(_, a), (_, b)| b.verdict.cmp(&a.verdict));
+    worst.sort_by_key(|(_, outcome)| Reverse(outcome.verdict));
     worst
 }
 

@@ -68,7 +68,9 @@ fn events(end: &End<'_>) -> Vec<Doubt> {
     let by_s = steps.max_by(|a, b| a.abs().total_cmp(&b.abs()));
     // A link that goes down takes addresses, routes and neighbours with it.
     let is_setting = |event: &&Event| !matches!(event.kind, EventKind::Clock | EventKind::Carrier) && times == 0;
-    let setting = events.iter().find(is_setting);
+    // Before the counted time, the figure is of the new state alone: a program of ours that counts packets switches offloads of veth.
+    let is_counted = |event: &&Event| event.at_s >= 0.0;
+    let setting = events.iter().filter(is_setting).find(is_counted);
     let changed =
         setting.map(|event| Doubt::SettingsChanged { endpoint: endpoint(), what: event.to_string(), at_s: event.at_s });
     let set = by_s.map(|by_s| Doubt::ClockSet { endpoint: endpoint(), by_s });
@@ -189,6 +191,8 @@ mod tests {
         let changed = of(EndCounters { events: vec![offload.clone()], ..EndCounters::default() });
         let what = "offload tx-tcp-segmentation: on → off".to_owned();
         assert_eq!(changed, [Doubt::SettingsChanged { endpoint: "a".to_owned(), what, at_s: 1.5 }]);
+        let earlier = Event { at_s: -0.2, ..offload };
+        assert_eq!(of(EndCounters { events: vec![earlier], ..EndCounters::default() }), [], "before the counted time");
         let carrier = Delta { source: Source::Link, of: "lab-a".into(), name: "carrier_down_count".into(), delta: 2 };
         let route = event(EventKind::Route, "198.18.0.0/24", "on the link", "none");
         let lost = of(EndCounters { events: vec![route], deltas: vec![carrier], ..EndCounters::default() });

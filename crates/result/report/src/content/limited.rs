@@ -1,7 +1,7 @@
 //! Limit of each figure, places where packets were lost, and the counters that tell of them.
 
 use model::{
-    DUT, Delta, Limited, LossAt, ProbeSpec, Source, Total, Trial, alike::grouped as grouped_by,
+    DUT, Delta, Evidence, Limited, LossAt, Place, ProbeSpec, Source, Total, Trial, alike::grouped as grouped_by,
     drop_counters::tells_of_loss,
 };
 
@@ -16,6 +16,9 @@ use crate::{
     texts::Texts,
 };
 
+/// Configurations limited by their load alone above which one row stands for all.
+const FEW: usize = 2;
+
 pub(super) fn limited(material: &Material<'_>, t: &Texts) -> Vec<Block> {
     let Material { assessment, .. } = material;
     let limits = limits(&assessment.limited, &assessment.limit_unknown, t);
@@ -27,20 +30,43 @@ fn limits(known: &[Limited], others: &[u32], t: &Texts) -> Option<Block> {
     if known.is_empty() {
         return None;
     }
-    let count = |it: &Limited| t.with("count-of", &[("count", &it.trials.len()), ("of", &it.of)]);
+    let (as_asked, others_known): (Vec<&Limited>, Vec<&Limited>) = known.iter().partition(|it| is_as_asked(it));
+    let known: Vec<&Limited> = if as_asked.len() > FEW { others_known } else { known.iter().collect() };
+    let count = |it: &&Limited| t.with("count-of", &[("count", &it.trials.len()), ("of", &it.of)]);
     let columns = Columns::new()
-        .long(t.get("col-configuration"), |it: &Limited| probes::way(&it.spec, it.way.as_ref(), t))
+        .long(t.get("col-configuration"), |it: &&Limited| probes::way(&it.spec, it.way.as_ref(), t))
         .words(t.get("col-limited"), |it| Text::strong(place_at(it.by.place, it.by.endpoint.as_deref(), t)))
         .long(t.get("col-evidence"), |it| evidence_words(&it.by, probes::rate(&it.spec), t))
         .figures(t.get("col-trials"), count)
         .long(t.get("col-trial-numbers"), |it| ranges(&it.trials));
+    let together = (as_asked.len() > FEW).then(|| row_as_asked(&as_asked, t));
     let none = || {
         let (count, numbers) = (others.len().to_string(), ranges(others));
         [t.get("other-configurations"), t.get("not-known"), NO_FIGURE.to_owned(), count, numbers].map(Text::from)
     };
-    let none = (!others.is_empty()).then(none);
-    let table = columns.table_and(t.get("limited-caption"), known, none.map(Vec::from));
+    let none = (!others.is_empty()).then(none).map(Vec::from);
+    let table = columns.table_and(t.get("limited-caption"), &known, together.into_iter().chain(none));
     Some(Block::section(t.get("limited-heading"), vec![table]))
+}
+
+/// Whether the load that was asked for is all that held the figure down.
+fn is_as_asked(limited: &Limited) -> bool {
+    limited.by.place == Place::IntendedLoad && matches!(limited.by.evidence.as_slice(), [Evidence::AsAsked { .. }])
+}
+
+/// One row for the configurations whose load was all that held them down: rungs of ladders, mostly.
+fn row_as_asked(all: &[&Limited], t: &Texts) -> Vec<Text> {
+    let mut numbers: Vec<u32> = all.iter().flat_map(|it| it.trials.iter().copied()).collect();
+    numbers.sort_unstable();
+    numbers.dedup();
+    let of: usize = all.iter().map(|it| it.of).sum();
+    vec![
+        t.with("configurations", &[("count", &all.len())]).into(),
+        Text::strong(place_at(Place::IntendedLoad, None, t)),
+        t.get("evidence-each-as-asked").into(),
+        t.with("count-of", &[("count", &numbers.len()), ("of", &of)]).into(),
+        ranges(&numbers).into(),
+    ]
 }
 
 /// Nothing when nothing was lost.

@@ -44,6 +44,7 @@ evidence-congestion-control = { $control } allowed { $allowed }, and { $bps } ar
 evidence-nothing-read = neither cores nor counters of the ends could be read
 evidence-silent = nothing arrived in { $seconds } of { $of } whole seconds
 evidence-as-asked = { $achieved } achieved, { $intended } asked for
+evidence-each-as-asked = each load was achieved as asked for
 evidence-behind = only { $achieved } achieved of the { $intended } asked for
 evidence-tester-alone = { $bps } measured, and the tester alone achieves { $alone }
 evidence-link-full = { $bps } on a link of { $link }

@@ -44,6 +44,7 @@ evidence-congestion-control = { $control } が許容した { $allowed } に対�
 evidence-nothing-read = 両端のコアもカウンターも読み取れず
 evidence-silent = { $of } 秒のうち { $seconds } 秒間は何も到着せず(1秒単位)
 evidence-as-asked = 要求 { $intended } に対し実際は { $achieved }
+evidence-each-as-asked = いずれも要求どおりの負荷を印加
 evidence-behind = 要求 { $intended } に対し { $achieved } にとどまる
 evidence-tester-alone = 測定値 { $bps } に対し、試験装置単独では { $alone }
 evidence-link-full = リンク速度 { $link } に対し { $bps }

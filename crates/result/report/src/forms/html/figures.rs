@@ -39,7 +39,8 @@ fn drawing(figure: &Figure) -> Markup {
                 }
             };
             if *width > NARROW {
-                html! { div.scroll.wide role="region" aria-label=(figure.caption) tabindex="0" { (svg) } }
+                let drawn = format!("--drawn: {width}px");
+                html! { div.scroll.wide style=(drawn) role="region" aria-label=(figure.caption) tabindex="0" { (svg) } }
             } else {
                 svg
             }

@@ -146,7 +146,8 @@ mod tests {
             (2, 1),
             "page and captions have one width: {of_page:?}"
         );
-        let drawings = ["figure > svg", ".issuer img", ".blank", "body { padding: 0 6mm", "@media screen"];
+        let drawings =
+            ["figure > svg", "figure > .wide", ".issuer img", ".blank", "body { padding: 0 6mm", "@media screen"];
         let rows_on_a_phone = ["tbody th", ".stacks tbody th"];
         let is_known =
             |rule: &&str| drawings.iter().chain(&rows_on_a_phone).any(|start| rule.trim().starts_with(start));

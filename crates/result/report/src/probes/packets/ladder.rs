@@ -1,31 +1,31 @@
 //! Offered and received load as figures: bars for each configuration, and the loss over ladders of loads.
 
-use model::{PacketStream, alike::grouped};
+use model::{PacketStream, PacketsSpec, alike::grouped, stream::Load};
 
 use super::{
+    curves::{self, Curve, Rung},
     group::StreamGroup,
-    loss::{self, Losses},
     names,
 };
 use crate::{
     figure::{self, Bars, Sides},
     page::Figure,
+    probes::Spec,
     show,
     texts::Texts,
 };
 
-/// Bars where something can be compared, and a curve where loads form a ladder.
+/// Curves where loads form a ladder; bars where something else can be compared.
 pub(super) fn figures(streams: &[StreamGroup<'_>], t: &Texts) -> Vec<Figure> {
-    if streams.len() < 2 {
-        return vec![];
-    }
-    let mut all = bars(streams, t);
-    all.extend(loss::figure(&losses(streams, t), t));
+    let (long, short): (Vec<_>, Vec<_>) = ladders(streams).into_iter().partition(|ladder| ladder.len() > 2);
+    let others: Vec<&StreamGroup<'_>> = short.into_iter().flatten().collect();
+    let mut all = if streams.len() > 1 && !others.is_empty() { bars(&others, t) } else { vec![] };
+    all.extend(curves::figures(&long.iter().map(|ladder| curve(ladder, t)).collect::<Vec<_>>(), t));
     all
 }
 
-fn bars(streams: &[StreamGroup<'_>], t: &Texts) -> Vec<Figure> {
-    let rates = |group: &StreamGroup<'_>| {
+fn bars(streams: &[&StreamGroup<'_>], t: &Texts) -> Vec<Figure> {
+    let rates = |group: &&StreamGroup<'_>| {
         let median = |figure: fn(&PacketStream) -> f64| group.over(figure).map(|it| it.median);
         [median(PacketStream::offered_pps), median(PacketStream::forwarding_pps)]
     };
@@ -55,6 +55,34 @@ pub(super) fn ladders<'s, 'a>(streams: &'s [StreamGroup<'a>]) -> Vec<Vec<&'s Str
     grouped(streams, |a, b| same(a, b) && a.spec.is_rung_beside(b.spec))
 }
 
+/// Whether one line of the method says both: one stream at two loads, for one time.
+pub(super) fn is_one(a: &PacketsSpec, b: &PacketsSpec) -> bool {
+    let has_load = |spec: &PacketsSpec| match spec.streams.as_slice() {
+        [stream] => stream.load != Load::default(),
+        _ => false,
+    };
+    has_load(a) && has_load(b) && a.duration == b.duration && a.is_rung_beside(b)
+}
+
+/// A line for all loads of a ladder, or one for each of few.
+pub(super) fn method(ladder: &[&PacketsSpec], t: &Texts) -> Vec<String> {
+    let load = |spec: &PacketsSpec| show::or_none(spec.streams.first(), |stream| stream.load.to_string());
+    let [first, _, .., last] = ladder else {
+        let item = |spec: &&PacketsSpec| {
+            t.with("method-packets-item", &[("traffic", &spec.configuration(t)), ("duration", &spec.duration)])
+        };
+        return ladder.iter().map(item).collect();
+    };
+    let values: [(&str, &dyn std::fmt::Display); 5] = [
+        ("traffic", &names::configuration(&first.at_any_load(), t)),
+        ("count", &ladder.len()),
+        ("low", &load(first)),
+        ("high", &load(last)),
+        ("duration", &first.duration),
+    ];
+    vec![t.with("method-packets-ladder", &values)]
+}
+
 fn name(ladder: &[&StreamGroup<'_>], t: &Texts) -> String {
     let way = ladder[0].one_of_several.then_some((ladder[0].from, ladder[0].to));
     show::with_way(names::without_load(ladder[0].spec, t), way, t)
@@ -62,16 +90,12 @@ fn name(ladder: &[&StreamGroup<'_>], t: &Texts) -> String {
 
 /// The whole ladder in one line: its loads, the most that was forwarded, and the highest load without loss. The curve shows the rest.
 pub(super) fn headline(ladder: &[&StreamGroup<'_>], t: &Texts) -> Option<String> {
-    let rung = |group: &&StreamGroup<'_>| {
-        let median = |figure: fn(&PacketStream) -> f64| Some(group.over(figure)?.median);
-        Some((median(PacketStream::offered_pps)?, median(PacketStream::forwarding_pps)?, group.loss()?))
-    };
-    let mut rungs: Vec<(f64, f64, f64)> = ladder.iter().filter_map(rung).collect();
-    rungs.sort_by(|(a, ..), (b, ..)| a.total_cmp(b));
-    let offered = || rungs.iter().map(|(offered, ..)| *offered);
-    let most = rungs.iter().map(|(_, forwarded, _)| *forwarded).reduce(f64::max)?;
-    let lossless = match rungs.iter().take_while(|(.., loss)| *loss == 0.0).last() {
-        Some((load, ..)) => t.with("ladder-lossless", &[("load", &show::packet_rate(*load))]),
+    let mut rungs: Vec<Rung> = ladder.iter().filter_map(|group| rung(group)).collect();
+    rungs.sort_by(|a, b| a.offered_pps.total_cmp(&b.offered_pps));
+    let offered = || rungs.iter().map(|rung| rung.offered_pps);
+    let most = rungs.iter().map(|rung| rung.forwarded_pps).reduce(f64::max)?;
+    let lossless = match rungs.iter().take_while(|rung| rung.lost == 0.0).last() {
+        Some(rung) => t.with("ladder-lossless", &[("load", &show::packet_rate(rung.offered_pps))]),
         None => t.get("ladder-lossy"),
     };
     let is_loop = ladder.iter().any(|group| group.is_lossless_loop());
@@ -87,12 +111,15 @@ pub(super) fn headline(ladder: &[&StreamGroup<'_>], t: &Texts) -> Option<String>
     Some(t.with("headline-ladder", &values))
 }
 
-/// The loss over each ladder with three loads at least: of fewer there is no curve.
-fn losses(streams: &[StreamGroup<'_>], t: &Texts) -> Vec<Losses> {
-    let point = |group: &&StreamGroup<'_>| Some((group.over(PacketStream::offered_pps)?.median, group.loss()?));
-    let losses = |ladder: &Vec<&StreamGroup<'_>>| Losses {
-        name: name(ladder, t),
-        points: ladder.iter().filter_map(point).collect(),
-    };
-    ladders(streams).iter().filter(|ladder| ladder.len() > 2).map(losses).collect()
+fn curve(ladder: &[&StreamGroup<'_>], t: &Texts) -> Curve {
+    Curve { name: name(ladder, t), rungs: ladder.iter().filter_map(|group| rung(group)).collect() }
+}
+
+fn rung(group: &StreamGroup<'_>) -> Option<Rung> {
+    let median = |figure: fn(&PacketStream) -> f64| Some(group.over(figure)?.median);
+    Some(Rung {
+        offered_pps: median(PacketStream::offered_pps)?,
+        forwarded_pps: median(PacketStream::forwarding_pps)?,
+        lost: group.loss()?,
+    })
 }

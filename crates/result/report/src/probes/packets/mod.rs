@@ -1,15 +1,15 @@
 //! Numbered packets.
 
+mod curves;
 mod document;
 mod group;
 mod ladder;
-mod loss;
 mod names;
 mod ports;
 mod tables;
 mod together;
 
-use model::{PacketStream, PacketsResult, PacketsSpec, Trial, trial::AllSenders};
+use model::{PacketStream, PacketsResult, PacketsSpec, Trial, alike::grouped, trial::AllSenders};
 
 pub use self::document::{PacketsFigures, StreamFigures};
 use self::{
@@ -32,13 +32,10 @@ pub(super) struct Packets;
 
 impl Probe for Packets {
     fn method(&self, material: &Material<'_>, t: &Texts) -> Option<Block> {
-        let item = |spec: &PacketsSpec| {
-            let traffic = spec.configuration(t);
-            t.with("method-packets-item", &[("traffic", &traffic), ("duration", &spec.duration)])
-        };
         let asked = super::asked::<PacketsSpec>(material.run);
         let mut blocks = method::paragraphs(&["method-packets"], t);
-        blocks.push(method::list(asked.iter().map(item)));
+        let of_ladders = grouped(&asked, |a, b| ladder::is_one(a, b));
+        blocks.push(method::list(of_ladders.iter().flat_map(|ladder| ladder::method(ladder, t))));
         (!asked.is_empty()).then(|| Block::section(t.get("method-packets-heading"), blocks))
     }
 

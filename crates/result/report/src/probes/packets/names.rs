@@ -31,8 +31,7 @@ pub(super) fn traffic(spec: &PacketsSpec, t: &Texts) -> String {
 
 /// The same without the load: the part that a ladder of loads shares.
 pub(super) fn without_load(spec: &PacketsSpec, t: &Texts) -> String {
-    let streams = spec.streams.iter().map(|stream| Stream { load: Load::default(), ..stream.clone() }).collect();
-    traffic(&PacketsSpec { streams, ..spec.clone() }, t)
+    traffic(&spec.at_any_load(), t)
 }
 
 fn stream_traffic(stream: &Stream, t: &Texts) -> String {

@@ -41,9 +41,12 @@ fn table(
     let columns = Columns::new().long(t.get("col-configuration"), |it: &PacketGroup<'_>| it.spec.configuration(t));
     let columns = ports.into_iter().fold(columns, |columns, port| {
         let head = |key: &str| t.with(key, &[("port", &port)]);
+        let has = |deed| groups.iter().any(|it| rate(it, port, deed, layer) != NO_FIGURE);
         columns
             .figures(head("col-port-tx"), move |it: &PacketGroup<'_>| rate(it, port, Deed::Sent, layer))
+            .only_if(has(Deed::Sent))
             .figures(head("col-port-rx"), move |it| rate(it, port, Deed::Received, layer))
+            .only_if(has(Deed::Received))
     });
     let forwarded = |it: &PacketGroup<'_>| or_none(forwarded(it), |it| show::packet_rate(it.median));
     columns.figures(t.get("col-forwarded-sum"), forwarded).table(caption, groups)
