@@ -7,10 +7,15 @@ use crate::{
 
 const BED: &str = "qos";
 
+/// The code point to the first band of a queue: by itself, Linux puts it beside the rest.
+const PREFER: &str = "nft add table ip q; nft add chain ip q c '{ type filter hook postrouting priority 0; }'; \
+                      nft add rule ip q c ip dscp ef meta priority set 0:6";
+
 /// Puts a bottleneck at the router's output, with this queue.
 fn bottleneck(bad: &Bad<'_>, queue: &str) {
-    bad.at("router", "tc qdisc replace dev to-b root handle 1: tbf rate 100mbit burst 32kb limit 300kb");
-    bad.at("router", &format!("tc qdisc replace dev to-b parent 1:1 handle 10: {queue}"));
+    let shaper = "tc qdisc add dev to-b root handle 1: tbf rate 100mbit burst 32kb limit 300kb";
+    let child = format!("tc qdisc add dev to-b parent 1:1 handle 10: {queue}");
+    bad.script("router", &format!("tc qdisc del dev to-b root 2>/dev/null || true; {shaper}; {child}"));
 }
 
 fn measure(desk: &Desk) -> Done {
@@ -25,6 +30,7 @@ fn a_queue_by_priority_keeps_the_limits_and_a_plain_one_does_not() {
     let desk = Desk::new();
     let _bed = desk.bed(BED, &["--bed", "lab:router"]);
     let bad = Bad::new(&desk, BED);
+    bad.script("router", PREFER);
     bottleneck(&bad, "pfifo_fast");
     let kept = measure(&desk);
     assert_eq!(kept.status, 0, "{} {}", kept.err, kept.out);
