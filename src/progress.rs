@@ -126,7 +126,7 @@ impl Observer for Progress {
     fn ready(&mut self, session: &Session, environment: &Environment) {
         narrow_buses(&session.bed, environment, self.lang).iter().for_each(|said| self.note(said));
         for closed in &session.not_through {
-            self.note(&Notice::NotThrough { ip: closed.ip(), why: &closed.to_string() }.text(self.lang));
+            self.note(&Notice::DutUnreachable { ip: closed.ip(), why: &closed.to_string() }.text(self.lang));
         }
         for machine in session.unchangeable() {
             self.note(&Notice::NoRoot { machine }.text(self.lang));

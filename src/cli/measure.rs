@@ -1,6 +1,6 @@
 //! Options that all commands which measure have.
 
-use bed::{BedRef, Taking};
+use bed::{BedRef, NicConsent};
 use clap::Args;
 use model::{Mtu, Nanos};
 
@@ -80,14 +80,14 @@ impl TakePorts {
     pub(crate) const UPLINK: &str = "i-know-this-is-my-uplink";
 
     /// As a bed is told.
-    pub(crate) fn taking(self) -> Taking {
-        Taking { in_use: self.take_ports_in_use, uplink: self.i_know_this_is_my_uplink }
+    pub(crate) fn taking(self) -> NicConsent {
+        NicConsent { in_use: self.take_ports_in_use, uplink: self.i_know_this_is_my_uplink }
     }
 
     /// The permissions of a command line with these words.
-    pub(crate) fn in_words(words: &[String]) -> Taking {
+    pub(crate) fn in_words(words: &[String]) -> NicConsent {
         let has = |option: &str| words.iter().any(|word| word.strip_prefix("--") == Some(option));
-        Taking { in_use: has(Self::IN_USE), uplink: has(Self::UPLINK) }
+        NicConsent { in_use: has(Self::IN_USE), uplink: has(Self::UPLINK) }
     }
 }
 

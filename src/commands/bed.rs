@@ -3,7 +3,7 @@
 use std::{ffi::OsString, os::unix::process::CommandExt, process};
 
 use anyhow::Context;
-use bed::{BedRef, Taking, Wanted, check_name};
+use bed::{BedRef, NicConsent, Wanted, check_name};
 use kernel::{namespace, privilege};
 use model::{Bed, Mtu, Privilege};
 use report::{BedsDocument, Lang, UndoneDocument};
@@ -41,7 +41,7 @@ pub(super) fn enter(namespace: &str, program: &[OsString]) -> anyhow::Result<Exi
     Err(error).with_context(|| format!("cannot run {}", file.display()))
 }
 
-fn up(name: &str, bed: BedRef, taking: Taking, mtu: Option<Mtu>, common: &Common) -> anyhow::Result<Exit> {
+fn up(name: &str, bed: BedRef, taking: NicConsent, mtu: Option<Mtu>, common: &Common) -> anyhow::Result<Exit> {
     check_name(name).map_err(|error| Words(error.to_string()))?;
     bed.can_stay().map_err(Words)?;
     let wanted = Wanted { taking, mtu, ..Wanted::plain(bed, Privilege::Root, own_program()?) };

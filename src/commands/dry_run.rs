@@ -4,7 +4,7 @@ use kernel::privilege;
 use model::{
     LimitOutcome, Mtu, Plan, ProbeSpec, Reference, Run, plan::Method, reference::Match, search::PlannedSearch,
 };
-use procedure::Foreseen;
+use procedure::ExpectedTrials;
 use report::{DryRunDocument, Obstacle, Preview, PreviewItem, PreviewLimit, PreviewMost};
 use run::estimate;
 
@@ -90,7 +90,7 @@ fn items(plan: &Plan) -> Vec<PreviewItem> {
 
 /// A configuration that is searched in each repeat.
 fn searched(spec: ProbeSpec, planned: &PlannedSearch, repeats: usize) -> PreviewItem {
-    let Foreseen { expected, longest } = procedure::foreseen(planned, &spec);
+    let ExpectedTrials { expected, longest } = procedure::foreseen(planned, &spec);
     let seconds = |specs: &[ProbeSpec]| specs.iter().map(estimate).sum::<f64>();
     let most = PreviewMost { times: longest.len() * repeats, seconds: seconds(&longest) * repeats as f64 };
     let each = seconds(&expected) / expected.len().max(1) as f64;

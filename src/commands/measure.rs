@@ -8,10 +8,10 @@ use run::{NewRun, Order};
 
 use super::{
     beforehand::{bind_replays, check_machine, check_replays, fitting},
-    desk::Desk,
     dry_run::dry_run,
     plans, repeat,
     rfc2544::goals,
+    run_output::RunOutput,
     tell,
     wanted::{obtain_privilege, wanted},
 };
@@ -110,10 +110,11 @@ fn measure_with(
     if options.dry_run {
         return dry_run(&plan, &references.known, options, common);
     }
-    let desk = Desk::open(paths::store(common.store.as_deref())?, &options.files, common)?.reset_by(reset_by);
+    let run_output =
+        RunOutput::open(paths::store(common.store.as_deref())?, &options.files, common)?.reset_by(reset_by);
     let id = run::new_id();
-    desk.check_room(&id, &plan, options.bed.senders())?;
-    let _hold = desk.store().hold(&id)?;
+    run_output.check_room(&id, &plan, options.bed.senders())?;
+    let _lock = run_output.store().lock_run(&id)?;
     let privilege = obtain_privilege(&options.bed, options.dut_cpus.is_some(), common)?;
     let wanted = wanted(options, &plan, privilege)?;
     // Another machine is looked over once it is reached.
@@ -122,7 +123,7 @@ fn measure_with(
     } else {
         tell_of_tests(&plan, Some(&fitting(&plan, &wanted)?.bed), common);
     }
-    desk.conduct(Order::New(Box::new(order(id, plan, identity))), &wanted)
+    run_output.conduct(Order::New(Box::new(order(id, plan, identity))), &wanted)
 }
 
 fn order(id: RunId, plan: Plan, identity: Option<Identity>) -> NewRun {

@@ -14,8 +14,8 @@ use store::Store;
 
 use super::{
     beforehand::check_replays,
-    desk::Desk,
     own_program, repeat,
+    run_output::RunOutput,
     wanted::{Privileged, networks, obtain_privilege, stamps},
 };
 use crate::{
@@ -44,11 +44,11 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common:
     let store_path = paths::store(common.store.as_deref())?;
     // There has to be one already.
     drop(Store::open_to_read(&store_path)?);
-    let desk = Desk::open(store_path, files, common)?;
-    let run = checked(if id.0 == "last" { desk.store().last()? } else { desk.store().load(id)? })?;
+    let run_output = RunOutput::open(store_path, files, common)?;
+    let run = checked(if id.0 == "last" { run_output.store().last()? } else { run_output.store().load(id)? })?;
     let reference = allowed.bed(&run, &repeat::typed())?;
-    desk.check_room(&run.id, &run.plan, run.bed.senders().len())?;
-    let _hold = desk.store().hold(&run.id)?;
+    run_output.check_room(&run.id, &run.plan, run.bed.senders().len())?;
+    let _lock = run_output.store().lock_run(&run.id)?;
     let dut_cpus = run.bed.dut.as_ref().map(|dut| dut.cpus.len()).filter(|count| *count > 0);
     let wanted = Wanted {
         mtu: run.bed.endpoints.first().map(|end| end.mtu),
@@ -65,12 +65,12 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common:
     };
     wait_for_its_agents(&run, &wanted)?;
     // It may have come to its end by itself meanwhile.
-    let run = checked(desk.store().load(&run.id)?)?;
+    let run = checked(run_output.store().load(&run.id)?)?;
     let run = Run { command: repeat::command(&run.command), ..run };
     let run = run::resumable(run, &bed::survey(&wanted.program)?.host)?;
     // As the calling user: agents read them as root.
     check_replays(&run.plan, wanted.mtu)?;
-    desk.conduct(Order::Rest { run: Box::new(run), wireproof: agent::build() }, &wanted)
+    run_output.conduct(Order::Rest { run: Box::new(run), wireproof: agent::build() }, &wanted)
 }
 
 impl Allowed {

@@ -7,9 +7,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use agent::alone::{Control, Listener, Outgoing, depart};
-use model::{Direction, Heard, IpVersion, PacketsSent, PacketsSpec, stream::Stream};
-use report::{HeardDocument, HeardSchemaName, Notice, SentDocument, SentSchemaName};
+use agent::alone::{Control, Listener, Outgoing, prepare_sender};
+use model::{Direction, IpVersion, ListenerCounts, PacketsSent, PacketsSpec, stream::Stream};
+use report::{Notice, ReceivedDocument, ReceivedSchemaName, SentDocument, SentSchemaName};
 
 use super::{answer, beforehand, language, plans, tell, watch::ending};
 use crate::{
@@ -33,14 +33,14 @@ pub(super) fn send_alone(options: &SendOptions, common: &Common) -> anyhow::Resu
             options.interface
         );
     }
-    let departing = depart(&outgoing(options)?)?;
+    let sender = prepare_sender(&outgoing(options)?)?;
     let control = Arc::new(Control::default());
     let (ends, ended) = mpsc::channel();
     ending::end_on_signals(ends)?;
     let stop = Arc::clone(&control);
     thread::spawn(move || ended.recv().map(|_| stop.stop()));
     tell(Notice::Sending { interface: &options.interface, to: &options.to.to_string() }, common);
-    let sent = departing.send(&control)?;
+    let sent = sender.send(&control)?;
     let document = SentDocument {
         schema: SentSchemaName::V1,
         interface: options.interface.clone(),
@@ -92,27 +92,27 @@ pub(super) fn receive(options: &ReceiveOptions, common: &Common) -> anyhow::Resu
     let began = Instant::now();
     let (mut told, mut before) = (began, 0);
     let is_over = || options.duration.is_some_and(|duration| began.elapsed() >= Duration::from(duration));
-    let is_enough = |heard: &Heard| options.count.is_some_and(|count| heard.sum(|it| it.received) >= count);
-    let mut heard = listener.heard()?;
-    while !is_over() && !is_enough(&heard) && ended.recv_timeout(LOOK).is_err() {
-        heard = listener.heard()?;
+    let is_enough = |counts: &ListenerCounts| options.count.is_some_and(|count| counts.sum(|it| it.received) >= count);
+    let mut counts = listener.counts()?;
+    while !is_over() && !is_enough(&counts) && ended.recv_timeout(LOOK).is_err() {
+        counts = listener.counts()?;
         if told.elapsed() >= LINE {
-            let received = heard.sum(|sequence| sequence.received);
+            let received = counts.sum(|sequence| sequence.received);
             let pps = (received - before) as f64 / told.elapsed().as_secs_f64();
             if !common.quiet && received > 0 {
-                say(&report::heard_so_far(&heard, pps, lang));
+                say(&report::received_so_far(&counts, pps, lang));
             }
             (told, before) = (Instant::now(), received);
         }
     }
-    heard = listener.heard()?;
-    let document = HeardDocument {
-        schema: HeardSchemaName::V1,
+    counts = listener.counts()?;
+    let document = ReceivedDocument {
+        schema: ReceivedSchemaName::V1,
         interface: options.interface.clone(),
         token: options.token,
         seconds: began.elapsed().as_secs_f64(),
-        heard,
+        counts,
     };
-    answer(&document, || report::heard(&document.heard, lang), common)?;
+    answer(&document, || report::received(&document.counts, lang), common)?;
     Ok(Exit::Done)
 }

@@ -1,7 +1,7 @@
 //! From options to the bed that they ask for, and the rights that it takes.
 
 use anyhow::Context;
-use bed::{BedError, BedRef, Rights, Taking, Wanted};
+use bed::{BedError, BedRef, NicConsent, Rights, Wanted};
 use kernel::{privilege, user_namespace};
 use model::{Plan, Privilege};
 use report::{Lang, Notice};
@@ -17,7 +17,7 @@ use crate::{
 #[derive(Debug)]
 pub(super) struct Privileged {
     pub(super) bed: BedRef,
-    pub(super) taking: Taking,
+    pub(super) taking: NicConsent,
     /// The program that measuring processes are started through.
     pub(super) wrap: Vec<String>,
 }

@@ -58,7 +58,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Departing, Versions, Way, write};
+    use crate::{DatagramHeader, Versions, Way, write};
 
     fn bound(port: u16) -> Binding {
         Binding { address: None, port, peer: None, versions: Versions::Both, has_device: false, shares: false }
@@ -68,8 +68,8 @@ mod tests {
         let way = Way { source_mac: Mac([2; 6]), next_hop_mac: Mac([2; 6]), mtu: 1500 };
         let [from, to] = [from, to].map(|end| end.parse().expect("an address"));
         let mut frame = vec![0; 1600];
-        let departing = Departing { from, to, ttl: 1, traffic_class: 0, identification: None, flow_label: 0 };
-        let length = write(&way, &departing, [payload].into_iter(), &mut frame).expect("it fits");
+        let header = DatagramHeader { from, to, ttl: 1, traffic_class: 0, identification: None, flow_label: 0 };
+        let length = write(&way, &header, [payload].into_iter(), &mut frame).expect("it fits");
         frame.truncate(length);
         frame
     }

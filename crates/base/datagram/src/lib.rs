@@ -6,14 +6,14 @@
 
 mod arrived;
 mod bindings;
-mod departing;
 mod identified;
 mod input;
+mod outgoing;
 
 pub use self::{
     arrived::{Arrived, Refusal, Sums, read},
     bindings::{Binding, Bindings, SocketId, Versions},
-    departing::{Departing, Way, WriteError, flow_label, write},
     identified::Identifications,
     input::Input,
+    outgoing::{DatagramHeader, Way, WriteError, flow_label, write},
 };

@@ -79,7 +79,7 @@ impl Variation {
 }
 
 /// Collects the variations of a stream, field after field, the one that turns fastest first.
-pub(crate) struct Wheels {
+pub(crate) struct VariationBuilder {
     flows: u32,
     divisor: u64,
     seed: u32,
@@ -89,19 +89,19 @@ pub(crate) struct Wheels {
 
 /// A field's place in the frame, and the checksums it counts for.
 #[derive(Clone, Copy)]
-pub(crate) struct Spot {
+pub(crate) struct FieldPlace {
     pub(crate) offset: usize,
     pub(crate) in_ip_checksum: bool,
     pub(crate) in_transport_checksum: bool,
 }
 
-impl Wheels {
+impl VariationBuilder {
     pub(crate) fn new(flows: u32) -> Self {
         Self { flows, divisor: 1, seed: 0, variations: Vec::new() }
     }
 
     /// Adds a field that stands at this spot.
-    pub(crate) fn add<T: Field>(&mut self, values: &Values<T>, spot: Spot) {
+    pub(crate) fn add<T: Field>(&mut self, values: &Values<T>, spot: FieldPlace) {
         // Fields with one seed shall not draw the same positions.
         self.seed = self.seed.wrapping_add(0x9e37_79b9);
         let end = spot.offset + values.first().bytes().len();
@@ -124,7 +124,7 @@ impl Wheels {
     }
 
     /// A list in pieces of 4 and 2 bytes, but for those that are the same in all values.
-    fn list<T: Field>(&mut self, list: &[T], spot: Spot) {
+    fn list<T: Field>(&mut self, list: &[T], spot: FieldPlace) {
         let rows: Vec<Vec<u8>> = list.iter().map(|value| value.bytes()).collect();
         let mut from = 0;
         while from < rows[0].len() {
@@ -140,7 +140,7 @@ impl Wheels {
         }
     }
 
-    fn turn<T: Field>(&mut self, values: &Values<T>, offset: usize, spot: Spot, sequence: Sequence) {
+    fn turn<T: Field>(&mut self, values: &Values<T>, offset: usize, spot: FieldPlace, sequence: Sequence) {
         let four = values.first().bytes().len() >= 4;
         let variation = self.variation(offset, four, spot, sequence);
         self.push(values.count().unwrap_or(1), variation);
@@ -154,8 +154,8 @@ impl Wheels {
         }
     }
 
-    fn variation(&self, offset: usize, four: bool, spot: Spot, values: Sequence) -> Variation {
-        let Spot { in_ip_checksum, in_transport_checksum, .. } = spot;
+    fn variation(&self, offset: usize, four: bool, spot: FieldPlace, values: Sequence) -> Variation {
+        let FieldPlace { in_ip_checksum, in_transport_checksum, .. } = spot;
         Variation { offset, four, divisor: 1, count: 1, values, in_ip_checksum, in_transport_checksum }
     }
 }

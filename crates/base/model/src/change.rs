@@ -18,7 +18,7 @@ pub use interface_settings::{Gro, InterfaceMtu, InterfaceSetting, NapiThreads, O
 pub use links::{Bridge, LinkEnd, LinkUp, Namespace, Veth};
 pub use open_vswitch::OpenVswitch;
 pub use programs::PinnedPrograms;
-pub use taken_nics::{LeftAlone, MovedNic};
+pub use taken_nics::{MovedNic, UnmanagedNic};
 
 /// Declares all kinds of change: each variant has its type, whose words are its words.
 macro_rules! kinds {
@@ -85,7 +85,8 @@ kinds! {
     #[serde(rename = "port")]
     Nic(MovedNic),
     /// A network manager told to leave a NIC alone.
-    LeftAlone(LeftAlone),
+    #[serde(rename = "left-alone")]
+    UnmanagedNic(UnmanagedNic),
 }
 
 /// Namespace and interface, in words.

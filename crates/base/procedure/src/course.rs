@@ -6,7 +6,7 @@ use model::{
 };
 
 use crate::{
-    Configuration, Next, Past, Procedure, ladder::Ladder, rfc2544::Rfc2544, searching::Searching, steps::Steps,
+    Configuration, Next, PastTrial, Procedure, ladder::Ladder, rfc2544::Rfc2544, searching::Searching, steps::Steps,
 };
 
 /// The way of a run through its plan.
@@ -19,7 +19,7 @@ pub struct Course {
     /// The part in progress.
     part: usize,
     /// Steps of that part, in that repeat.
-    past: Vec<Past>,
+    past: Vec<PastTrial>,
     asked: u32,
     pending: Option<Step>,
 }
@@ -110,7 +110,7 @@ impl Course {
     pub fn took(&mut self, trial: Option<&Trial>) {
         if let Some(Step { spec, senders, .. }) = self.pending.take() {
             let configuration = Configuration { spec, senders };
-            self.past.push(Past { configuration, trial: trial.cloned().map(Box::new) });
+            self.past.push(PastTrial { configuration, trial: trial.cloned().map(Box::new) });
         }
     }
 
@@ -121,7 +121,7 @@ impl Course {
 
     /// Items still to be measured, the trial that was asked for last included. `seconds` tells how long one takes.
     pub fn remaining(&self, seconds: impl Fn(&ProbeSpec) -> f64) -> Remaining {
-        let expected = |part: &Part, past: &[Past]| -> Remaining {
+        let expected = |part: &Part, past: &[PastTrial]| -> Remaining {
             let rest = part.procedure.expected(past);
             Remaining { trials: rest.len(), seconds: rest.iter().map(|it| seconds(&it.spec)).sum() }
         };

@@ -2,7 +2,7 @@
 
 use model::{PacketsSpec, ProbeSpec, stream::Load};
 
-use crate::{Configuration, Next, Past, Procedure, Why};
+use crate::{Configuration, Next, PastTrial, Procedure, Reason};
 
 /// A load, with the proof of its MTU before it where that is changed.
 type Rung = Vec<Configuration>;
@@ -13,7 +13,7 @@ pub(crate) struct Ladder {
     /// The rungs of each configuration.
     flights: Vec<Vec<Rung>>,
     /// Whether the trials of a rung allow the next one.
-    climbs: fn(&[Past]) -> bool,
+    climbs: fn(&[PastTrial]) -> bool,
 }
 
 impl Ladder {
@@ -22,7 +22,7 @@ impl Ladder {
         Self::new(configurations, |_| true)
     }
 
-    pub(crate) fn new(configurations: Vec<Configuration>, climbs: fn(&[Past]) -> bool) -> Self {
+    pub(crate) fn new(configurations: Vec<Configuration>, climbs: fn(&[PastTrial]) -> bool) -> Self {
         let mut flights: Vec<(PacketsSpec, Vec<Rung>)> = Vec::new();
         let mut rung = Rung::new();
         for configuration in configurations {
@@ -39,7 +39,7 @@ impl Ladder {
     }
 
     /// Configurations that come after this past.
-    fn rest<'a>(&'a self, mut past: &[Past]) -> Vec<&'a Configuration> {
+    fn rest<'a>(&'a self, mut past: &[PastTrial]) -> Vec<&'a Configuration> {
         let mut rest = Vec::new();
         for flight in &self.flights {
             for rung in flight {
@@ -56,12 +56,12 @@ impl Ladder {
 }
 
 impl Procedure for Ladder {
-    fn next(&self, past: &[Past]) -> Next {
+    fn next(&self, past: &[PastTrial]) -> Next {
         let next = self.rest(past).first().map(|next| (*next).clone());
-        next.map_or(Next::End(Why::AllAsked), |next| Next::Measure(next, Why::Rung))
+        next.map_or(Next::End(Reason::AllAsked), |next| Next::Measure(next, Reason::Rung))
     }
 
-    fn expected(&self, past: &[Past]) -> Vec<Configuration> {
+    fn expected(&self, past: &[PastTrial]) -> Vec<Configuration> {
         self.rest(past).into_iter().cloned().collect()
     }
 }

@@ -21,15 +21,15 @@ use model::{ProbeSpec, Trial};
 
 pub use course::{Course, Remaining, planned, steps};
 pub use left_out::{lacks_address, left_out, proof};
-pub use searching::{Foreseen, foreseen};
+pub use searching::{ExpectedTrials, foreseen};
 
 /// One way of going through a section of a plan.
 pub trait Procedure: Debug {
     /// The next item to measure, from what came of all that was asked for before in this repeat.
-    fn next(&self, past: &[Past]) -> Next;
+    fn next(&self, past: &[PastTrial]) -> Next;
 
     /// Items that will still be asked for if all goes as planned; of a search, an estimate.
-    fn expected(&self, past: &[Past]) -> Vec<Configuration>;
+    fn expected(&self, past: &[PastTrial]) -> Vec<Configuration>;
 }
 
 /// Probe of a trial, and its ends.
@@ -43,7 +43,7 @@ pub struct Configuration {
 
 /// A trial that was asked for, and its outcome.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Past {
+pub struct PastTrial {
     /// The requested item.
     pub configuration: Configuration,
     /// The whole trial; `None` where it failed.
@@ -54,14 +54,14 @@ pub struct Past {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Next {
     /// Measure this.
-    Measure(Configuration, Why),
+    Measure(Configuration, Reason),
     /// This repeat of the section is done.
-    End(Why),
+    End(Reason),
 }
 
 /// The reason of a procedure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Why {
+pub enum Reason {
     /// The next one of a list.
     Listed,
     /// The next load of a ladder, or the first one.

@@ -16,7 +16,7 @@ use model::{
 
 use self::bursts::Bursts;
 use crate::{
-    Configuration, Next, Past, Procedure, Why,
+    Configuration, Next, PastTrial, Procedure, Reason,
     search::{BinarySearch, MlrSearch, Outcome, Search},
 };
 
@@ -209,7 +209,7 @@ impl Rfc2544 {
     }
 
     /// At most so many of the trials that come after this past.
-    fn rest(&self, past: &[Past], most: usize) -> Vec<Configuration> {
+    fn rest(&self, past: &[PastTrial], most: usize) -> Vec<Configuration> {
         let mut past = past.iter();
         let next = |_: &Configuration| past.next().map(|past| past.trial.as_deref());
         let mut walk = Walk { past: Box::new(next), wanted: Vec::new(), most };
@@ -410,12 +410,12 @@ impl Rfc2544 {
 }
 
 impl Procedure for Rfc2544 {
-    fn next(&self, past: &[Past]) -> Next {
+    fn next(&self, past: &[PastTrial]) -> Next {
         let next = self.rest(past, 1).pop();
-        next.map_or(Next::End(Why::AllAsked), |next| Next::Measure(next, Why::Tested))
+        next.map_or(Next::End(Reason::AllAsked), |next| Next::Measure(next, Reason::Tested))
     }
 
-    fn expected(&self, past: &[Past]) -> Vec<Configuration> {
+    fn expected(&self, past: &[PastTrial]) -> Vec<Configuration> {
         self.rest(past, usize::MAX)
     }
 }

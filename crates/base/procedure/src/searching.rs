@@ -8,7 +8,7 @@ use model::{
 };
 
 use crate::{
-    Configuration, Next, Past, Procedure, Why,
+    Configuration, Next, PastTrial, Procedure, Reason,
     search::{BinarySearch, MlrSearch, Outcome, Search, TrialInput},
 };
 
@@ -21,7 +21,7 @@ pub(crate) struct Searching {
 
 /// Trials that the search of one configuration takes, as far as that is known before the first one.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Foreseen {
+pub struct ExpectedTrials {
     /// Trials on a device that forwards a load in the middle.
     pub expected: Vec<ProbeSpec>,
     /// Trials on the device that takes the most time, of many with other limits, steady and wavering.
@@ -29,14 +29,14 @@ pub struct Foreseen {
 }
 
 /// The trials of a search, by simulated devices.
-pub fn foreseen(planned: &PlannedSearch, spec: &ProbeSpec) -> Foreseen {
+pub fn foreseen(planned: &PlannedSearch, spec: &ProbeSpec) -> ExpectedTrials {
     let specs = |inputs: Vec<TrialInput>| {
         inputs.iter().filter_map(|input| spec.probe().with_load(input.load, input.duration)).collect()
     };
     let seconds = |inputs: &Vec<TrialInput>| inputs.iter().map(|input| input.duration.0).sum::<u64>();
     let searches = limits(planned).flat_map(|limit| [0.0, WAVERING].map(|band| inputs(planned, device(limit, band))));
     let longest = searches.max_by_key(seconds).unwrap_or_default();
-    Foreseen { expected: specs(inputs(planned, device(middle(planned), 0.0))), longest: specs(longest) }
+    ExpectedTrials { expected: specs(inputs(planned, device(middle(planned), 0.0))), longest: specs(longest) }
 }
 
 /// Limits of simulated devices: so many parts between the ends of a search, and one below them.
@@ -115,7 +115,7 @@ impl Searching {
     }
 
     /// At most so many of the trials that come after this past, if devices forward a load in the middle.
-    fn rest(&self, mut past: &[Past], most: usize) -> Vec<Configuration> {
+    fn rest(&self, mut past: &[PastTrial], most: usize) -> Vec<Configuration> {
         let mut rest = Vec::new();
         let mut next = || {
             let (this, later) = past.split_first()?;
@@ -142,12 +142,12 @@ impl Searching {
 }
 
 impl Procedure for Searching {
-    fn next(&self, past: &[Past]) -> Next {
+    fn next(&self, past: &[PastTrial]) -> Next {
         let next = self.rest(past, 1).pop();
-        next.map_or(Next::End(Why::AllAsked), |next| Next::Measure(next, Why::Searched))
+        next.map_or(Next::End(Reason::AllAsked), |next| Next::Measure(next, Reason::Searched))
     }
 
-    fn expected(&self, past: &[Past]) -> Vec<Configuration> {
+    fn expected(&self, past: &[PastTrial]) -> Vec<Configuration> {
         self.rest(past, usize::MAX)
     }
 }
@@ -159,7 +159,7 @@ fn at(configuration: &Configuration, load: u64, duration: Nanos) -> Option<Confi
 }
 
 /// A trial that failed says nothing, as one whose sender was too slow.
-fn outcome(past: &Past, load: u64) -> Outcome {
+fn outcome(past: &PastTrial, load: u64) -> Outcome {
     let trial = past.trial.as_deref();
     match trial.and_then(Trial::at_load) {
         Some(loaded) => Outcome::Loss(loaded.trial.loss_ratio),

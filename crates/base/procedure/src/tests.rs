@@ -123,7 +123,7 @@ fn a_ladder_may_stop_where_a_trial_says_so() {
         let specs = plan(toml).specs().into_iter();
         specs.map(|spec| Configuration { spec, senders: 0..1 }).collect()
     };
-    let asked = |climbs: fn(&[Past]) -> bool| {
+    let asked = |climbs: fn(&[PastTrial]) -> bool| {
         let ladder: Box<dyn Procedure> = Box::new(Ladder::new(configurations(LADDER), climbs));
         let mut course = Course::new([("packets.1".to_owned(), ladder)], 1);
         let mut asked = Vec::new();
@@ -147,9 +147,9 @@ struct Halving {
 }
 
 impl Procedure for Halving {
-    fn next(&self, past: &[Past]) -> Next {
+    fn next(&self, past: &[PastTrial]) -> Next {
         if past.len() == self.rounds {
-            return Next::End(Why::AllAsked);
+            return Next::End(Reason::AllAsked);
         }
         let (mut low, mut high) = (0.0, 8e6);
         for past in past {
@@ -158,10 +158,10 @@ impl Procedure for Halving {
         }
         let mut spec = self.spec.clone();
         spec.streams[0].load = format!("{} pps", (low + high) / 2.0).parse().unwrap();
-        Next::Measure(Configuration { spec: ProbeSpec::Packets(spec), senders: 0..1 }, Why::Rung)
+        Next::Measure(Configuration { spec: ProbeSpec::Packets(spec), senders: 0..1 }, Reason::Rung)
     }
 
-    fn expected(&self, past: &[Past]) -> Vec<Configuration> {
+    fn expected(&self, past: &[PastTrial]) -> Vec<Configuration> {
         let any = Configuration { spec: ProbeSpec::Packets(self.spec.clone()), senders: 0..1 };
         vec![any; self.rounds - past.len()]
     }
@@ -177,7 +177,7 @@ fn rate(spec: &ProbeSpec) -> f64 {
     }
 }
 
-fn loses(past: &Past) -> bool {
+fn loses(past: &PastTrial) -> bool {
     match past.trial.as_deref().map(|trial| &trial.measured) {
         Some(Measured::Packets { result, .. }) => result.streams.iter().any(|stream| stream.lost() > 0),
         _ => false,
@@ -349,7 +349,7 @@ fn a_search_is_foreseen_with_the_longest_that_it_may_become() {
     let plan = plan(&SEARCH.replace("mtus = [9000]", ""));
     let section = plan.sections().remove(0);
     let model::plan::Method::Search(search) = &section.method else { panic!("a search") };
-    let Foreseen { expected, longest } = foreseen(search, &section.specs[0]);
+    let ExpectedTrials { expected, longest } = foreseen(search, &section.specs[0]);
     let seconds = |specs: &[ProbeSpec]| specs.iter().map(|spec| spec.profile().expected_s).sum::<f64>();
     assert_eq!(2 * 2 * expected.len(), planned(&plan, 1));
     assert!(seconds(&longest) > seconds(&expected) && longest.len() < 1_000, "{}", longest.len());

@@ -4,7 +4,7 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use crate::{
     counters::grown,
-    name::{Counts, What, counts},
+    name::{Counts, QueueQuantity, counts},
     reading::DriverReading,
 };
 
@@ -74,9 +74,9 @@ impl DriverRates {
                 let rates = queues.entry(*queue).or_insert(QueueRates { queue: *queue, ..QueueRates::default() });
                 rates.moved |= *total > 0;
                 match what {
-                    What::Packets => *rates.pps[*way].get_or_insert_default() += rate,
-                    What::Bytes => *rates.bps[*way].get_or_insert_default() += 8.0 * rate,
-                    What::Drops => *rates.dropped[*way].get_or_insert_default() += total,
+                    QueueQuantity::Packets => *rates.pps[*way].get_or_insert_default() += rate,
+                    QueueQuantity::Bytes => *rates.bps[*way].get_or_insert_default() += 8.0 * rate,
+                    QueueQuantity::Drops => *rates.dropped[*way].get_or_insert_default() += total,
                 }
             }
         }
@@ -122,7 +122,7 @@ fn understood(names: &[String]) -> Vec<Counts> {
         })
     };
     let twice: Vec<bool> = all.iter().map(by_queue).collect();
-    let plain = all.iter().any(|counts| matches!(counts, Counts::Queue { what: What::Packets, .. }));
+    let plain = all.iter().any(|counts| matches!(counts, Counts::Queue { what: QueueQuantity::Packets, .. }));
     for (counts, twice) in all.iter_mut().zip(twice) {
         if twice {
             *counts = Counts::Other;
@@ -138,8 +138,8 @@ fn understood(names: &[String]) -> Vec<Counts> {
 fn traffic_of_xdp(counts: &mut Counts) {
     let Counts::Xdp { way, name, queue: Some(queue) } = &*counts else { return };
     let what = match name.as_str() {
-        "xdp_packets" => What::Packets,
-        "xdp_bytes" => What::Bytes,
+        "xdp_packets" => QueueQuantity::Packets,
+        "xdp_bytes" => QueueQuantity::Bytes,
         _ => return,
     };
     *counts = Counts::Queue { way: *way, queue: *queue, what };

@@ -10,7 +10,7 @@ pub(crate) enum Counts {
         /// Number of the queue.
         queue: u32,
         /// What.
-        what: What,
+        what: QueueQuantity,
     },
     /// Outcome of packets at an XDP program.
     Xdp {
@@ -27,7 +27,7 @@ pub(crate) enum Counts {
 
 /// Quantity of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum What {
+pub(crate) enum QueueQuantity {
     Packets,
     Bytes,
     Drops,
@@ -62,8 +62,9 @@ pub(crate) fn counts(name: &str) -> Counts {
     }
 }
 
-fn what(rest: &str) -> Option<What> {
-    let kinds = [(PACKETS.as_slice(), What::Packets), (&BYTES, What::Bytes), (&DROPS, What::Drops)];
+fn what(rest: &str) -> Option<QueueQuantity> {
+    let kinds =
+        [(PACKETS.as_slice(), QueueQuantity::Packets), (&BYTES, QueueQuantity::Bytes), (&DROPS, QueueQuantity::Drops)];
     kinds.into_iter().find(|(names, _)| names.contains(&rest)).map(|(_, what)| what)
 }
 
@@ -94,18 +95,18 @@ mod tests {
     #[test]
     fn every_drivers_way_to_name_a_queue_is_understood() {
         for (name, way, queue, what) in [
-            ("rx_queue_0_packets", 0, 0, What::Packets),
-            ("tx_queue_11_bytes", 1, 11, What::Bytes),
-            ("rx_queue_3_drops", 0, 3, What::Drops),
-            ("tx-3.bytes", 1, 3, What::Bytes),
-            ("rx0_packets", 0, 0, What::Packets),
-            ("tx7_dropped", 1, 7, What::Drops),
-            ("queue_1_rx_cnt", 0, 1, What::Packets),
-            ("rx_packets[2]", 0, 2, What::Packets),
-            ("[0]: rx_ucast_packets", 0, 0, What::Packets),
-            ("[12]: tx_discards", 1, 12, What::Drops),
-            ("q2_tx_pkt_n", 1, 2, What::Packets),
-            ("rvec_4_rx_pkts", 0, 4, What::Packets),
+            ("rx_queue_0_packets", 0, 0, QueueQuantity::Packets),
+            ("tx_queue_11_bytes", 1, 11, QueueQuantity::Bytes),
+            ("rx_queue_3_drops", 0, 3, QueueQuantity::Drops),
+            ("tx-3.bytes", 1, 3, QueueQuantity::Bytes),
+            ("rx0_packets", 0, 0, QueueQuantity::Packets),
+            ("tx7_dropped", 1, 7, QueueQuantity::Drops),
+            ("queue_1_rx_cnt", 0, 1, QueueQuantity::Packets),
+            ("rx_packets[2]", 0, 2, QueueQuantity::Packets),
+            ("[0]: rx_ucast_packets", 0, 0, QueueQuantity::Packets),
+            ("[12]: tx_discards", 1, 12, QueueQuantity::Drops),
+            ("q2_tx_pkt_n", 1, 2, QueueQuantity::Packets),
+            ("rvec_4_rx_pkts", 0, 4, QueueQuantity::Packets),
         ] {
             assert_eq!(counts(name), Counts::Queue { way, queue, what }, "{name}");
         }

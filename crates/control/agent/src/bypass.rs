@@ -205,7 +205,7 @@ fn no_program() -> BypassError {
 
 /// Events kept for the account.
 #[derive(Default)]
-struct Kept {
+struct RecordedEvents {
     claims: Vec<Claim>,
     outside: Vec<Outside>,
     outside_beyond: u32,
@@ -216,8 +216,8 @@ struct Kept {
 const MOST_REFUSALS: usize = 1024;
 
 /// Reports events at once, and keeps those for the account.
-fn listen(events: &Receiver<Event>, tell: impl Fn(Notice)) -> Kept {
-    let mut kept = Kept::default();
+fn listen(events: &Receiver<Event>, tell: impl Fn(Notice)) -> RecordedEvents {
+    let mut kept = RecordedEvents::default();
     for event in events {
         match event {
             Event::Ended(claim) => kept.claims.push(claim),

@@ -9,7 +9,7 @@ use std::{
 use host::settings::Settings;
 use kernel::{
     clock,
-    watch::{Monitor, Woken},
+    watch::{Monitor, WakeOutcome},
 };
 use model::{Nanos, counters::Event};
 
@@ -90,7 +90,7 @@ impl Recorded {
 }
 
 fn watch(monitor: &Monitor, recorded: &Mutex<Recorded>, interface: &str) {
-    while let Ok(Woken::Changed) = monitor.wait() {
+    while let Ok(WakeOutcome::Changed) = monitor.wait() {
         recorded.lock().unwrap_or_else(PoisonError::into_inner).take(interface);
         if monitor.rest(REST).is_err() {
             return;

@@ -29,7 +29,7 @@ use std::{
 pub mod alone {
     pub use probe::{
         Control, ProbeError,
-        alone::{Departing, Listener, Outgoing, depart},
+        alone::{Listener, Outgoing, PreparedSender, prepare_sender},
     };
 
     /// Whether this interface has a default route or the caller's session.

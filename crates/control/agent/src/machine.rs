@@ -4,7 +4,7 @@ use std::{path::Path, thread, time::Duration};
 
 use host::counters::{CpuTimes, Snapshot};
 use kernel::{clock, link::list, privilege};
-use ledger::{Cleaned, Ledger, UndoErrors};
+use ledger::{Cleanup, Ledger, UndoErrors};
 use model::{Bed, CoreUse, Privilege};
 use protocol::{Failure, FailureKind, LabState, LinkReading, Reply, Request, build_id};
 
@@ -128,7 +128,7 @@ fn clean() -> Result<Vec<String>, Failure> {
     if cleaned.unknown.is_empty() { Ok(words(&cleaned)) } else { Err(failure::undo(UndoErrors(cleaned.unknown))) }
 }
 
-fn words(cleaned: &Cleaned) -> Vec<String> {
+fn words(cleaned: &Cleanup) -> Vec<String> {
     cleaned.undone.iter().map(|undone| undone.change.to_string()).collect()
 }
 

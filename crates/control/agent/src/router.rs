@@ -53,7 +53,7 @@ pub struct Asked {
 }
 
 /// A router with its programs attached and its settings made. Dropping it detaches the programs, and leaves the settings to the ledger.
-struct Made {
+struct AttachedRouter {
     program: xdp::Router,
     ports: Vec<Port>,
     ledger: Ledger,
@@ -69,7 +69,7 @@ pub fn run<E: From<RouterError>>(
     need_root()?;
     privilege::give_up_unused().map_err(RouterError::from)?;
     let listener = Listener::open(SOCKET).map_err(RouterError::from)?.ok_or(RouterError::Stands)?;
-    let mut made = Made::new(asked, None)?;
+    let mut made = AttachedRouter::new(asked, None)?;
     let served = made.described().map_err(E::from).and_then(|router| {
         ready(&router)?;
         made.serve(&listener, interrupt).map_err(E::from)
@@ -87,7 +87,7 @@ pub fn keep(asked: &Asked) -> Result<Router, RouterError> {
     // Held until it is made: two routers of one namespace would undo each other.
     let _listener = Listener::open(SOCKET)?.ok_or(RouterError::Stands)?;
     let folder = kept::folder()?;
-    let mut made = Made::new(asked, Some(&folder))?;
+    let mut made = AttachedRouter::new(asked, Some(&folder))?;
     let kept = kept::Kept { folder, ports: made.ports.clone() };
     match made.ledger.keep(&kept).map_err(RouterError::from).and_then(|()| made.described()) {
         Ok(router) => Ok(Router { owner: None, ..router }),
@@ -154,7 +154,7 @@ fn need_root() -> Result<(), RouterError> {
     }
 }
 
-impl Made {
+impl AttachedRouter {
     /// Makes a router, and pins it in a folder if there is one. After a failure, what was changed before is undone.
     fn new(asked: &Asked, folder: Option<&Path>) -> Result<Self, RouterError> {
         let owner = owner()?;

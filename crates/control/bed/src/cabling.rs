@@ -9,7 +9,7 @@ use std::{
 use model::{Change, NicFacts, NicsState, Reading, card::Cable, change::LinkUp, environment::InterfaceFacts};
 
 use crate::{
-    changes::left_alone,
+    changes::unmanaged_nic,
     error::BedError,
     layouts::why_not,
     machine::{Machine, random_id},
@@ -66,7 +66,7 @@ fn idle(state: &NicsState) -> (Vec<&NicFacts>, Vec<(String, String)>) {
 }
 
 fn changes(idle: &[&NicFacts], state: &NicsState) -> Vec<Change> {
-    let quiet = idle.iter().flat_map(|port| left_alone(&port.name, &port.mac, &state.managers));
+    let quiet = idle.iter().flat_map(|port| unmanaged_nic(&port.name, &port.mac, &state.managers));
     let up = idle.iter().map(|port| Change::from(LinkUp { namespace: String::new(), interface: port.name.clone() }));
     quiet.chain(up).collect()
 }

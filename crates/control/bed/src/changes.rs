@@ -3,8 +3,8 @@
 use model::{
     Change, Endpoint, Manager, Mtu,
     change::{
-        Address, Bridge, Gro, InterfaceMtu, InterfaceSetting, LeftAlone, LinkEnd, LinkUp, MovedNic, Namespace,
-        NapiThreads, Offload, OffloadKind, OpenVswitch, Route, Stamping, Sysctl, Veth,
+        Address, Bridge, Gro, InterfaceMtu, InterfaceSetting, LinkEnd, LinkUp, MovedNic, Namespace, NapiThreads,
+        Offload, OffloadKind, OpenVswitch, Route, Stamping, Sysctl, UnmanagedNic, Veth,
     },
 };
 
@@ -52,9 +52,9 @@ pub(crate) fn mtu_change(end: &Endpoint, mtu: Mtu) -> Change {
 }
 
 /// Keeps network managers away from a NIC.
-pub(crate) fn left_alone(interface: &str, mac: &str, managers: &[Manager]) -> Vec<Change> {
+pub(crate) fn unmanaged_nic(interface: &str, mac: &str, managers: &[Manager]) -> Vec<Change> {
     let told =
-        |manager: &Manager| LeftAlone { manager: *manager, interface: interface.to_owned(), mac: mac.to_owned() };
+        |manager: &Manager| UnmanagedNic { manager: *manager, interface: interface.to_owned(), mac: mac.to_owned() };
     managers.iter().map(|manager| told(manager).into()).collect()
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn left_alone(interface: &str, mac: &str, managers: &[Manager]) -> Ve
 /// objects.
 pub(crate) fn are_made_together(one: &Change, next: &Change) -> bool {
     let both_move = matches!((one, next), (Change::Nic(_), Change::Nic(_)));
-    both_move || matches!((one, next), (Change::LeftAlone(_), Change::LeftAlone(_)))
+    both_move || matches!((one, next), (Change::UnmanagedNic(_), Change::UnmanagedNic(_)))
 }
 
 fn interfaces_of(node: &Node) -> impl Iterator<Item = (&str, &Interface)> {
@@ -73,7 +73,7 @@ fn interfaces_of(node: &Node) -> impl Iterator<Item = (&str, &Interface)> {
 
 fn managers_told(link: &Link) -> Vec<Change> {
     match link {
-        Link::Nic { interface, mac, managers, .. } => left_alone(interface, mac, managers),
+        Link::Nic { interface, mac, managers, .. } => unmanaged_nic(interface, mac, managers),
         Link::Veth { .. } | Link::Bridge { .. } | Link::OpenVswitch { .. } => Vec::new(),
     }
 }

@@ -6,7 +6,7 @@ mod nics;
 use protocol::{AgentError, SshError};
 
 pub use self::{hosts::HostsError, nics::NicError};
-use crate::through::NotThrough;
+use crate::through::DutUnreachable;
 
 /// A failure to make, use or return a bed.
 #[derive(Debug, thiserror::Error)]
@@ -182,7 +182,7 @@ pub enum BedError {
         "the device under test does not forward between the two sides: {}. --dry-run prints what to configure on it",
         .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ")
     )]
-    NotForwarded(Vec<NotThrough>),
+    NotForwarded(Vec<DutUnreachable>),
     /// An MTU that a veth pair cannot have.
     #[error("--mtu {0}: the lab's interfaces take an MTU from 68 (the least IPv4 allows) to 65535")]
     Mtu(u32),

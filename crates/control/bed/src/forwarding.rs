@@ -13,7 +13,7 @@ use crate::{
     error::BedError,
     links,
     machine::{REQUEST, confused},
-    through::NotThrough,
+    through::DutUnreachable,
 };
 
 /// Time until new ports and addresses are usable.
@@ -27,9 +27,9 @@ pub(crate) fn check(
     bed: &mut Bed,
     ports: &mut [AgentLink],
     interrupt: &AtomicBool,
-) -> Result<Vec<NotThrough>, BedError> {
+) -> Result<Vec<DutUnreachable>, BedError> {
     let gateways = bed.dut.as_ref().map(|dut| dut.gateways.clone()).unwrap_or_default();
-    let mut closed: Vec<NotThrough> = Vec::new();
+    let mut closed: Vec<DutUnreachable> = Vec::new();
     for ip in [IpVersion::V4, IpVersion::V6] {
         let of_version: Vec<&Gateway> =
             gateways.iter().filter(|gateway| IpVersion::of(gateway.address) == ip).collect();
@@ -50,7 +50,7 @@ fn first_closed(
     ip: IpVersion,
     gateways: &[&Gateway],
     interrupt: &AtomicBool,
-) -> Result<Option<NotThrough>, BedError> {
+) -> Result<Option<DutUnreachable>, BedError> {
     let last = bed.endpoints.len() - 1;
     for (from, to) in (0..last).flat_map(|sender| [(sender, last), (last, sender)]) {
         let end: &Endpoint = &bed.endpoints[from];
@@ -60,7 +60,7 @@ fn first_closed(
         if beyond != Answer::Yes {
             let at_gateway = ask(&mut ports[from], gateway.address)?;
             let ends = [end.name.clone(), bed.endpoints[to].name.clone()];
-            return Ok(Some(NotThrough { ends, to: address, gateway: gateway.address, at_gateway, beyond }));
+            return Ok(Some(DutUnreachable { ends, to: address, gateway: gateway.address, at_gateway, beyond }));
         }
     }
     Ok(None)

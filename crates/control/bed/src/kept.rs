@@ -7,7 +7,7 @@ use model::Bed;
 use crate::{
     error::BedError,
     machine::Machine,
-    make::{Made, make},
+    make::{ConnectedBed, make},
     topology::dut_namespace,
     wanted::Wanted,
 };
@@ -18,7 +18,7 @@ pub fn up(name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
     if here.beds()?.iter().any(|bed| bed.name == name) {
         return Err(BedError::Exists(name.to_owned()));
     }
-    let Made { bed, mut machines } = make(here, name, name, wanted)?;
+    let ConnectedBed { bed, mut machines } = make(here, name, name, wanted)?;
     machines[0].keep(&bed)?;
     Ok(bed)
 }

@@ -52,7 +52,7 @@ pub enum ReferenceError {
     NotTwoNics(String),
     /// An invalid device under test between the NICs.
     #[error("\"{text}\": {why}")]
-    Through {
+    DutRequest {
         /// The reference.
         text: String,
         /// The problem.

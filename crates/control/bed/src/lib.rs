@@ -34,6 +34,6 @@ pub use layouts::{HostsReferenceError, ReferenceError, check_name};
 pub use planned::{Planned, Survey, planned, survey};
 pub use protocol::Caller;
 pub use session::{Agents, Alone, HostLoad, Session};
-pub use through::NotThrough;
+pub use through::DutUnreachable;
 pub use topology::dut_namespace;
-pub use wanted::{BedRef, Reach, Rights, Taking, Wanted};
+pub use wanted::{BedRef, NicConsent, Reach, Rights, Wanted};

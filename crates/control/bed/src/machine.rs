@@ -103,8 +103,8 @@ impl Launched {
         let link = AgentLink::launch(name, &launch)?;
         let (place, program) = match launch.place.clone() {
             // The agent has removed its copy by now; its own executable exists as long as it runs.
-            Place::There { ssh, sudo, copied: true } => {
-                (Place::There { ssh, sudo, copied: false }, format!("/proc/{}/exe", link.pid()).into())
+            Place::Remote { ssh, sudo, copied: true } => {
+                (Place::Remote { ssh, sudo, copied: false }, format!("/proc/{}/exe", link.pid()).into())
             }
             place => (place, launch.program.clone()),
         };
@@ -126,7 +126,7 @@ impl Agent for Launched {
     }
 
     fn is_here(&self) -> bool {
-        matches!(self.place, Place::Here)
+        matches!(self.place, Place::Local)
     }
 
     fn again(&self) -> Result<Box<dyn Agent>, AgentError> {
@@ -156,7 +156,7 @@ impl Machine {
     /// Another machine: by the program of this name there, or by a copy of the one here.
     pub(crate) fn there(ssh: Ssh, sudo: bool, copied: bool, program: PathBuf) -> Result<Self, BedError> {
         let name = format!("machine agent at {}", ssh.destination);
-        Self::launch(&name, Launch { place: Place::There { ssh, sudo, copied }, ..Launch::here(program) })
+        Self::launch(&name, Launch { place: Place::Remote { ssh, sudo, copied }, ..Launch::here(program) })
     }
 
     fn launch(name: &str, launch: Launch) -> Result<Self, BedError> {

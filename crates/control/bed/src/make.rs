@@ -15,13 +15,13 @@ use crate::{
 };
 
 /// A bed with the agents of its machines, this one first.
-pub(crate) struct Made {
+pub(crate) struct ConnectedBed {
     pub(crate) bed: Bed,
     pub(crate) machines: Vec<Machine>,
 }
 
 /// Makes the requested bed, or takes a kept one. After a failure, changes are undone.
-pub(crate) fn make(here: Machine, id: &str, name: &str, wanted: &Wanted) -> Result<Made, BedError> {
+pub(crate) fn make(here: Machine, id: &str, name: &str, wanted: &Wanted) -> Result<ConnectedBed, BedError> {
     let mut machines = log_in(here, wanted)?;
     if !wanted.bed.layout().stands() {
         // A crashed run's changes would pass for the user's own settings.
@@ -31,7 +31,7 @@ pub(crate) fn make(here: Machine, id: &str, name: &str, wanted: &Wanted) -> Resu
     choose_cores(&mut bed, wanted, topology.as_mut(), &mut machines)?;
     bed.clocks = clocks(&mut machines)?;
     match topology.iter().try_for_each(|topology| set_up(topology, id, &mut machines)) {
-        Ok(()) => Ok(Made { bed, machines }),
+        Ok(()) => Ok(ConnectedBed { bed, machines }),
         Err(error) => Err(error.and_then_of(give_all_back(machines))),
     }
 }

@@ -14,8 +14,8 @@ use crate::{
     error::BedError,
     forwarding, links,
     machine::{Machine, REQUEST, confused, endpoint_facts, give_all_back, random_id},
-    make::{Made, make},
-    through::NotThrough,
+    make::{ConnectedBed, make},
+    through::DutUnreachable,
     wanted::Wanted,
 };
 
@@ -29,7 +29,7 @@ pub struct Session {
     /// The device under test, if it is read.
     dut: Option<DutReader>,
     /// Closed paths through the device under test, which are left out.
-    pub not_through: Vec<NotThrough>,
+    pub not_through: Vec<DutUnreachable>,
 }
 
 /// The agents that a trial needs.
@@ -65,7 +65,7 @@ impl Session {
         // Before anything is changed.
         let asked = wanted.bed.layout().through().and_then(|through| through.dut.as_ref());
         let dut = asked.map(|asked| DutReader::open(asked, &here.host_facts()?, wanted)).transpose()?;
-        let Made { bed, machines } = make(here, &random_id(), &wanted.bed.to_string(), wanted)?;
+        let ConnectedBed { bed, machines } = make(here, &random_id(), &wanted.bed.to_string(), wanted)?;
         let mut session = Self { bed, ports: Vec::new(), machines, dut, not_through: Vec::new() };
         match session.start(wanted, interrupt) {
             Ok(()) => Ok(session),

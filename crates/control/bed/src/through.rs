@@ -17,7 +17,7 @@ use crate::reference::{Network, Remote, SSH, address, remote};
 
 /// A device under test as requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Through {
+pub(crate) struct DutRequest {
     /// Its addresses at the senders' and at the receiver's side: a pair for each IP version, IPv4 first. Empty if it
     /// does not route.
     pub(crate) gateways: Vec<[Network; 2]>,
@@ -38,7 +38,7 @@ pub(crate) struct Route {
     pub(crate) count: u32,
 }
 
-impl Through {
+impl DutRequest {
     /// A device with the default gateways.
     pub(crate) fn routed() -> Self {
         Self { gateways: ordinary(), dut: None }
@@ -135,7 +135,7 @@ impl Through {
 
 /// A closed path through the device.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NotThrough {
+pub struct DutUnreachable {
     /// The asking end, and the end that its packets should have reached.
     pub(crate) ends: [String; 2],
     /// Requested address.
@@ -148,14 +148,14 @@ pub struct NotThrough {
     pub(crate) beyond: Answer,
 }
 
-impl NotThrough {
+impl DutUnreachable {
     /// The IP version.
     pub fn ip(&self) -> IpVersion {
         IpVersion::of(self.to)
     }
 }
 
-impl fmt::Display for NotThrough {
+impl fmt::Display for DutUnreachable {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let [from, end] = &self.ends;
         let (to, gateway) = (self.to, self.gateway);
@@ -181,12 +181,12 @@ impl fmt::Display for NotThrough {
 }
 
 /// Parses the parts by their prefixes, like `,via=198.18.0.1/24,198.19.0.1/24,dut=ssh://me@router`.
-pub(crate) fn parse(text: &str) -> Result<Through, String> {
-    let mut through = Through::default();
+pub(crate) fn parse(text: &str) -> Result<DutRequest, String> {
+    let mut through = DutRequest::default();
     let mut items = text.split(',').filter(|item| !item.is_empty()).peekable();
     while let Some(item) = items.next() {
         match item.split_once('=') {
-            None if item == "routed" => through.gateways.extend(Through::routed().gateways),
+            None if item == "routed" => through.gateways.extend(DutRequest::routed().gateways),
             Some(("via", first)) => {
                 let second = items.next().ok_or("via names two gateways, one for each side")?;
                 through.gateways.push(pair(first, second)?);

@@ -5,7 +5,7 @@ use std::{fmt, path::PathBuf, sync::Arc};
 use model::{Bed, Mtu, Privilege};
 use protocol::Caller;
 
-use crate::{error::BedError, machine::Machine, reference::Remote, through::Through, topology::Topology};
+use crate::{error::BedError, machine::Machine, reference::Remote, through::DutRequest, topology::Topology};
 
 /// The user's request.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct Wanted {
     /// Program with arguments that starts the agents at the ends; empty for none.
     pub wrap: Vec<String>,
     /// NICs of the machine that may be taken.
-    pub taking: Taking,
+    pub taking: NicConsent,
     /// Whether to enable hardware timestamps if supported.
     pub stamps: bool,
     /// Destination networks behind each end that the device under test has to have routes to.
@@ -38,14 +38,14 @@ impl Wanted {
     /// This bed with default options.
     pub fn plain(bed: BedRef, privilege: Privilege, program: PathBuf) -> Self {
         let (cpus, dut_cpus, wrap) = (None, None, Vec::new());
-        let (taking, reach) = (Taking::default(), Reach::default());
+        let (taking, reach) = (NicConsent::default(), Reach::default());
         Self { bed, mtu: None, cpus, dut_cpus, wrap, taking, stamps: false, networks: 1, privilege, program, reach }
     }
 }
 
 /// The user's consent to taking NICs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Taking {
+pub struct NicConsent {
     /// NICs with addresses or routes, which are unavailable meanwhile.
     pub in_use: bool,
     /// The uplink, or the interface of an ssh session.
@@ -112,7 +112,7 @@ pub(crate) trait Layout: Send + Sync {
     }
 
     /// The device between its ends, as far as the user describes it.
-    fn through(&self) -> Option<&Through> {
+    fn through(&self) -> Option<&DutRequest> {
         None
     }
 

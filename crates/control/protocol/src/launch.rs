@@ -23,9 +23,9 @@ pub struct Launch {
 #[derive(Clone, Debug)]
 pub enum Place {
     /// This machine.
-    Here,
+    Local,
     /// Another machine.
-    There {
+    Remote {
         /// The ssh connection.
         ssh: Ssh,
         /// Whether to become root there, by sudo without a password.
@@ -51,20 +51,20 @@ const RUN_COPY: &str = "set -eu; umask 077; bytes=$1; shift; \
 impl Launch {
     /// An agent on this machine, in the caller's namespace.
     pub fn here(program: PathBuf) -> Self {
-        Self { place: Place::Here, program, namespace: None, wrap: Vec::new() }
+        Self { place: Place::Local, program, namespace: None, wrap: Vec::new() }
     }
 
     /// The program and its arguments. `length` is the size of the program's file in bytes, if it is copied.
     pub(crate) fn command(&self, length: u64) -> Command {
         let words = self.words();
         match &self.place {
-            Place::Here => {
+            Place::Local => {
                 let mut command = Command::new(&words[0]);
                 command.args(&words[1..]);
                 command
             }
-            Place::There { ssh, sudo, copied: false } => ssh.command(&[become_root(*sudo), words].concat()),
-            Place::There { ssh, sudo, copied: true } => {
+            Place::Remote { ssh, sudo, copied: false } => ssh.command(&[become_root(*sudo), words].concat()),
+            Place::Remote { ssh, sudo, copied: true } => {
                 let script = ["sh", "-c", RUN_COPY, "sh"].map(str::to_owned);
                 ssh.command(&[script.to_vec(), vec![length.to_string()], become_root(*sudo)].concat())
             }
@@ -73,7 +73,7 @@ impl Launch {
 
     /// The file to copy, if any.
     pub(crate) fn copied(&self) -> Option<&PathBuf> {
-        matches!(self.place, Place::There { copied: true, .. }).then_some(&self.program)
+        matches!(self.place, Place::Remote { copied: true, .. }).then_some(&self.program)
     }
 
     fn words(&self) -> Vec<String> {
@@ -121,7 +121,7 @@ mod tests {
     fn an_agent_elsewhere_is_started_through_ssh_and_sudo() {
         let ssh = Ssh { program: vec!["ssh".into()], destination: "far".into(), port: None, caller: None };
         let there = |copied| Launch {
-            place: Place::There { ssh: ssh.clone(), sudo: true, copied },
+            place: Place::Remote { ssh: ssh.clone(), sudo: true, copied },
             ..Launch::here("/opt/wire proof".into())
         };
         let words = args(&there(false));

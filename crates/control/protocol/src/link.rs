@@ -207,7 +207,7 @@ impl AgentLink {
     }
 
     fn hear_hello(&mut self) -> Result<(), AgentError> {
-        let (ours, within) = (build_id(), if matches!(self.place, Place::Here) { GREETING } else { GREETING_THERE });
+        let (ours, within) = (build_id(), if matches!(self.place, Place::Local) { GREETING } else { GREETING_THERE });
         self.inbox.begin_to_expect();
         match self.next(within)? {
             Some(FromAgent::Hello(Hello { build: theirs, pid })) if theirs == ours => {
@@ -247,17 +247,17 @@ impl AgentLink {
         let stderr = self.complaints();
         let is_silent_end = self.pid == 0 && stderr.is_empty() && status.is_some_and(|status| status.success());
         let advice = match &self.place {
-            Place::Here => None,
-            Place::There { .. } if is_silent_end => Some(READ_BY_OTHERS.to_owned()),
-            Place::There { ssh, .. } => advice(&stderr, ssh),
+            Place::Local => None,
+            Place::Remote { .. } if is_silent_end => Some(READ_BY_OTHERS.to_owned()),
+            Place::Remote { ssh, .. } => advice(&stderr, ssh),
         };
-        let here = matches!(self.place, Place::Here).then_some(status).flatten();
+        let here = matches!(self.place, Place::Local).then_some(status).flatten();
         let signal = here.and_then(|status| status.signal());
         let memory = memory::note(signal, self.killed_before, memory::ended_for_want());
         let stopped = self.stopped().map(told_of_a_stop).unwrap_or_default();
         let told = stopped + memory + &advised(&advice) + &quoted(&stderr);
         // If ssh itself ends by a signal, or loses its connection, the agent's fate is unknown.
-        let alone = matches!(self.place, Place::Here)
+        let alone = matches!(self.place, Place::Local)
             || status.is_some_and(|status| status.code().is_some()) && !tells_of_a_cut(&stderr);
         Fault::Died { status: status.map_or("still running".to_owned(), describe), told, alone }
     }

@@ -55,7 +55,7 @@ fn what_takes_a_copied_program_over_may_read_on_beyond_it() {
     executable(&path("agent"), &format!("[ $1 = agent ] || exit 0\ncat {greeting}\n{hears}\n{again}\ncat >/dev/null"));
     let program = vec![path("ssh").display().to_string()];
     let ssh = Ssh { program, destination: "there".to_owned(), port: None, caller: None };
-    let launch = Launch { place: Place::There { ssh, sudo: false, copied: true }, ..Launch::here(path("agent")) };
+    let launch = Launch { place: Place::Remote { ssh, sudo: false, copied: true }, ..Launch::here(path("agent")) };
     let mut agent = AgentLink::launch("test", &launch).expect("greets");
     let heard = agent.next(Duration::from_secs(5)).expect("lives");
     assert!(matches!(heard, Some(FromAgent::Hello(_))), "{heard:?}");
@@ -67,7 +67,7 @@ fn launch_a_copy(folder: &Path, ssh: &str, bytes: usize) -> Result<AgentLink, Fa
     fs::write(folder.join("program"), vec![b'#'; bytes]).expect("writes");
     let program = vec![folder.join("ssh").display().to_string()];
     let ssh = Ssh { program, destination: "there".to_owned(), port: None, caller: None };
-    let place = Place::There { ssh, sudo: false, copied: true };
+    let place = Place::Remote { ssh, sudo: false, copied: true };
     AgentLink::launch("test", &Launch { place, ..Launch::here(folder.join("program")) }).map_err(|error| error.fault)
 }
 

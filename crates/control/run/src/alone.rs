@@ -8,7 +8,7 @@ use model::{Doubt, ProbeSpec, Run, Side, SoFar, Trial, plan::Step};
 use crate::{
     clock::now,
     ending::RunError,
-    measure::{NoResult, Watch, measure},
+    measure::{NoResult, TrialObserver, measure},
     probes::Seconds,
     trial::{Heading, assemble},
 };
@@ -42,7 +42,7 @@ pub(crate) fn self_tests(run: &mut Run, session: &Session, interrupt: &AtomicBoo
 fn self_test(run: &Run, spec: ProbeSpec, alone: &mut Alone, interrupt: &AtomicBool) -> Result<Option<Trial>, RunError> {
     let heading = Heading { number: run.self_tests.len() as u32 + 1, started: now() };
     let step = Step { procedure: "self-test".to_owned(), spec, senders: 0..1, repeat: 1, attempt: 1 };
-    match measure(&step, &alone.bed, Agents { ports: &mut alone.ports, dut: None }, &mut Unwatched, interrupt) {
+    match measure(&step, &alone.bed, Agents { ports: &mut alone.ports, dut: None }, &mut NoObserver, interrupt) {
         Ok(brought) => Ok(assemble(heading, &step, &alone.bed, brought)),
         Err(NoResult::Interrupted) => Ok(None),
         Err(NoResult::Failed(error)) => Err(RunError::Trial { step: step.spec.to_string(), error }),
@@ -50,9 +50,9 @@ fn self_test(run: &Run, spec: ProbeSpec, alone: &mut Alone, interrupt: &AtomicBo
 }
 
 /// Nobody looks on.
-pub(crate) struct Unwatched;
+pub(crate) struct NoObserver;
 
-impl Watch for Unwatched {
+impl TrialObserver for NoObserver {
     fn progress(&mut self, _fraction: f64) {}
     fn seconds(&mut self, _pair: usize, _side: Side, _seconds: Seconds) {}
     fn so_far(&mut self, _pair: usize, _side: Side, _so_far: SoFar) {}

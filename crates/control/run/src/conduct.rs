@@ -20,16 +20,16 @@ use crate::{
 
 /// Outcome of an order.
 #[derive(Debug)]
-pub struct Conducted<E> {
+pub struct OrderOutcome<E> {
     /// The run; the error where nothing was measured.
-    pub made: Result<Made<E>, RunError>,
+    pub made: Result<RunOutcome<E>, RunError>,
     /// Whether the bed was given back.
     pub given_back: Result<(), BedError>,
 }
 
 /// A run that was made, to its end or not.
 #[derive(Debug)]
-pub struct Made<E> {
+pub struct RunOutcome<E> {
     /// The run.
     pub run: Run,
     /// How it ended.
@@ -45,15 +45,15 @@ pub fn conduct<A: Archive>(
     archive: &mut A,
     observer: &mut dyn Observer,
     interrupt: &AtomicBool,
-) -> Result<Conducted<A::Error>, BedError> {
+) -> Result<OrderOutcome<A::Error>, BedError> {
     let Some(tester) = tester(&order, wanted, observer, interrupt)? else {
         let misfit = Misfit::NoTester { bed: wanted.bed.to_string() };
-        return Ok(Conducted { made: Err(misfit.into()), given_back: Ok(()) });
+        return Ok(OrderOutcome { made: Err(misfit.into()), given_back: Ok(()) });
     };
     let mut session = Session::open(wanted, interrupt)?;
     let made = make(order, tester, &mut session, archive, observer, interrupt);
     observer.undoing();
-    Ok(Conducted { made, given_back: session.close() })
+    Ok(OrderOutcome { made, given_back: session.close() })
 }
 
 fn make<A: Archive>(
@@ -63,7 +63,7 @@ fn make<A: Archive>(
     archive: &mut A,
     observer: &mut dyn Observer,
     interrupt: &AtomicBool,
-) -> Result<Made<A::Error>, RunError> {
+) -> Result<RunOutcome<A::Error>, RunError> {
     check(order.plan(), &session.bed)?;
     let mut run = surroundings::begin(order, session, observer)?;
     check_lines(&run.plan, &run.bed, &run.before)?;
@@ -77,5 +77,5 @@ fn make<A: Archive>(
     let ending = Trials { session, record: &mut record, observer, interrupt }.go_through(&mut run, course);
     surroundings::end(&mut run, session, &ending, interrupt);
     let kept = record.end(&run, &ending);
-    Ok(Made { run, ending, kept })
+    Ok(RunOutcome { run, ending, kept })
 }

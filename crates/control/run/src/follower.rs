@@ -3,7 +3,7 @@
 use model::{Run, Side, SoFar, Trial, plan::Step};
 
 use crate::{
-    measure::Watch,
+    measure::TrialObserver,
     observer::{Archive, Observer},
     probes::{self, PairReports, Seconds},
     record::Record,
@@ -57,7 +57,7 @@ impl<'a, 'b, A: Archive> Follower<'a, 'b, A> {
     }
 }
 
-impl<A: Archive> Watch for Follower<'_, '_, A> {
+impl<A: Archive> TrialObserver for Follower<'_, '_, A> {
     fn progress(&mut self, fraction: f64) {
         self.observer.progress(fraction);
     }

@@ -25,7 +25,7 @@ mod tester;
 mod trial;
 mod trials;
 
-pub use conduct::{Conducted, Made, conduct};
+pub use conduct::{OrderOutcome, RunOutcome, conduct};
 pub use ending::{Ending, RunError};
 pub use estimate::estimate;
 pub use fit::{Misfit, check};

@@ -1,6 +1,6 @@
 //! One trial through the port agents: prepare all sides, start all, follow, collect.
 
-mod party;
+mod side_task;
 
 use std::{
     hash::{BuildHasher, RandomState},
@@ -12,7 +12,7 @@ use bed::{Agents, DutReader};
 use model::{Bed, EndCounters, Endpoint, ProbeSpec, Profile, Side, SoFar, counters::Event, plan::Step};
 use protocol::{AgentError, AgentLink, CANCEL, ClockReading, Fault, Outcome, Task, ToAgent};
 
-use self::party::{Pair, Party, task, task_of};
+use self::side_task::{Pair, SideTask, task, task_of};
 use crate::probes::{self, Seconds};
 
 /// Time limit to open sockets and connect.
@@ -70,7 +70,7 @@ fn said(event: &Event) -> String {
 pub(crate) type Outcomes = (Outcome, Outcome);
 
 /// Told how a trial goes on. A pair is counted from the first sender of the step.
-pub(crate) trait Watch {
+pub(crate) trait TrialObserver {
     /// How far it is, 0 to 1.
     fn progress(&mut self, fraction: f64);
     /// Whole seconds, as they pass at this side.
@@ -80,7 +80,7 @@ pub(crate) trait Watch {
 }
 
 /// All that a trial brought.
-pub(crate) struct Brought {
+pub(crate) struct TrialOutput {
     /// The figures of both sides of each pair.
     pub(crate) pairs: Vec<Outcomes>,
     /// Counts of the device under test.
@@ -92,9 +92,9 @@ pub(crate) fn measure(
     step: &Step,
     bed: &Bed,
     agents: Agents<'_>,
-    watch: &mut dyn Watch,
+    watch: &mut dyn TrialObserver,
     interrupt: &AtomicBool,
-) -> Result<Brought, NoResult> {
+) -> Result<TrialOutput, NoResult> {
     let mut trial = UnderWay::new(step, bed, agents);
     trial.follow(watch, interrupt).map_err(|error| error.after(&trial.cancel()))
 }
@@ -116,13 +116,14 @@ impl<'a> UnderWay<'a> {
     fn new(step: &'a Step, bed: &'a Bed, Agents { ports: links, dut }: Agents<'a>) -> Self {
         let receiver = links.len() - 1;
         let most = probes::of(&step.spec).whole_seconds();
-        let mut party = |link: usize| Party::new(link, links[link].new_id(), most);
-        let pairs = step.senders.clone().map(|sender| Pair { near: party(sender), far: party(receiver) }).collect();
+        let mut side_task = |link: usize| SideTask::new(link, links[link].new_id(), most);
+        let pairs =
+            step.senders.clone().map(|sender| Pair { near: side_task(sender), far: side_task(receiver) }).collect();
         let token = RandomState::new().hash_one(()) as u32;
         Self { spec: &step.spec, profile: step.spec.profile(), bed, links, dut, pairs, token }
     }
 
-    fn follow(&mut self, watch: &mut dyn Watch, interrupt: &AtomicBool) -> Result<Brought, NoResult> {
+    fn follow(&mut self, watch: &mut dyn TrialObserver, interrupt: &AtomicBool) -> Result<TrialOutput, NoResult> {
         let clocks = self.read_clocks()?;
         for pair in 0..self.pairs.len() {
             self.prepare(pair, interrupt)?;
@@ -136,7 +137,7 @@ impl<'a> UnderWay<'a> {
         for pair in 0..self.pairs.len() {
             pairs.push((self.outcome(pair, Side::Near)?, self.outcome(pair, Side::Far)?));
         }
-        Ok(Brought { pairs, dut })
+        Ok(TrialOutput { pairs, dut })
     }
 
     /// Counters of each end that is in it; others are not asked.
@@ -168,10 +169,10 @@ impl<'a> UnderWay<'a> {
     }
 
     fn get_ready(&mut self, pair: usize, side: Side, task: Task, interrupt: &AtomicBool) -> Result<(), NoResult> {
-        let (link, id) = self.party(pair, side).place();
+        let (link, id) = self.side_task(pair, side).place();
         self.links[link].send(&ToAgent::Prepare { id, task })?;
         let until = Instant::now() + PREPARE;
-        while self.party(pair, side).ready.is_none() {
+        while self.side_task(pair, side).ready.is_none() {
             check(interrupt)?;
             if Instant::now() > until {
                 return Err(self.deadline(link, "get ready", PREPARE).into());
@@ -191,7 +192,7 @@ impl<'a> UnderWay<'a> {
         let at = Instant::now() + LEAD + 2 * doubtful;
         for (side, at) in [(Side::Far, at - doubtful), (Side::Near, at)] {
             for pair in 0..self.pairs.len() {
-                let (link, id) = self.party(pair, side).place();
+                let (link, id) = self.side_task(pair, side).place();
                 let Some(clock) = &clocks[link] else { continue };
                 self.links[link].send(&ToAgent::Start { id, at: clock.at(at) })?;
             }
@@ -200,7 +201,7 @@ impl<'a> UnderWay<'a> {
     }
 
     /// Passes messages on until all near sides are done.
-    fn watch(&mut self, watch: &mut dyn Watch, interrupt: &AtomicBool) -> Result<(), NoResult> {
+    fn watch(&mut self, watch: &mut dyn TrialObserver, interrupt: &AtomicBool) -> Result<(), NoResult> {
         let (mut furthest, mut moved) = (0.0, Instant::now());
         let stall = Duration::from(self.profile.stall);
         while let Some(waiting) = self.pairs.iter().find(|pair| !pair.near.done).map(|pair| pair.near.link) {
@@ -220,7 +221,7 @@ impl<'a> UnderWay<'a> {
     }
 
     /// Has the far sides come to their end.
-    fn finish(&mut self, watch: &mut dyn Watch, interrupt: &AtomicBool) -> Result<(), NoResult> {
+    fn finish(&mut self, watch: &mut dyn TrialObserver, interrupt: &AtomicBool) -> Result<(), NoResult> {
         for pair in self.pairs.iter().filter(|_| self.profile.far_serves_until_told) {
             self.links[pair.far.link].send(&ToAgent::Finish { id: pair.far.id })?;
         }
@@ -237,15 +238,15 @@ impl<'a> UnderWay<'a> {
     }
 
     /// Reports progress: the slowest side's.
-    fn pass_on(&mut self, watch: &mut dyn Watch) -> f64 {
-        let fraction = self.pairs.iter().map(|pair| pair.near.news.fraction).fold(1.0, f64::min);
+    fn pass_on(&mut self, watch: &mut dyn TrialObserver) -> f64 {
+        let fraction = self.pairs.iter().map(|pair| pair.near.reports.fraction).fold(1.0, f64::min);
         watch.progress(fraction);
         for (number, pair) in self.pairs.iter_mut().enumerate() {
-            for (party, side) in pair.both().into_iter().zip([Side::Near, Side::Far]) {
-                if !party.news.seconds.is_empty() {
-                    watch.seconds(number, side, party.news.seconds.take());
+            for (side_task, side) in pair.both().into_iter().zip([Side::Near, Side::Far]) {
+                if !side_task.reports.seconds.is_empty() {
+                    watch.seconds(number, side, side_task.reports.seconds.take());
                 }
-                if let Some(so_far) = party.news.so_far.take() {
+                if let Some(so_far) = side_task.reports.so_far.take() {
                     watch.so_far(number, side, so_far);
                 }
             }
@@ -268,8 +269,8 @@ impl<'a> UnderWay<'a> {
         let id = task_of(&message);
         let mut parties = self.pairs.iter_mut().flat_map(Pair::both);
         // Others are leftovers of an earlier trial that was cancelled.
-        if let Some(party) = parties.find(|party| party.link == link && Some(party.id) == id) {
-            party.take(message).map_err(|failure| self.links[link].error(Fault::Failed(Box::new(failure))))?;
+        if let Some(side_task) = parties.find(|side_task| side_task.link == link && Some(side_task.id) == id) {
+            side_task.take(message).map_err(|failure| self.links[link].error(Fault::Failed(Box::new(failure))))?;
         }
         Ok(true)
     }
@@ -281,16 +282,16 @@ impl<'a> UnderWay<'a> {
         let mut waiting: Vec<(usize, Side)> = Vec::new();
         for pair in 0..self.pairs.len() {
             for side in [Side::Near, Side::Far] {
-                let (link, id) = self.party(pair, side).place();
-                if !self.party(pair, side).done && self.links[link].send(&ToAgent::Cancel { id }).is_ok() {
+                let (link, id) = self.side_task(pair, side).place();
+                if !self.side_task(pair, side).done && self.links[link].send(&ToAgent::Cancel { id }).is_ok() {
                     waiting.push((pair, side));
                 }
             }
         }
         let until = Instant::now() + CANCEL;
         for (pair, side) in waiting {
-            let (link, _) = self.party(pair, side).place();
-            while !self.party(pair, side).done && Instant::now() < until {
+            let (link, _) = self.side_task(pair, side).place();
+            while !self.side_task(pair, side).done && Instant::now() < until {
                 match self.hear(link, POLL).map_err(|error| error.fault) {
                     Ok(_) => {}
                     Err(Fault::Failed(failure)) => {
@@ -304,11 +305,11 @@ impl<'a> UnderWay<'a> {
     }
 
     fn outcome(&mut self, pair: usize, side: Side) -> Result<Outcome, AgentError> {
-        let (link, _) = self.party(pair, side).place();
-        self.party(pair, side).take_outcome().map_err(|fault| self.links[link].error(fault))
+        let (link, _) = self.side_task(pair, side).place();
+        self.side_task(pair, side).take_outcome().map_err(|fault| self.links[link].error(fault))
     }
 
-    fn party(&mut self, pair: usize, side: Side) -> &mut Party {
+    fn side_task(&mut self, pair: usize, side: Side) -> &mut SideTask {
         let pair = &mut self.pairs[pair];
         match side {
             Side::Near => &mut pair.near,

@@ -11,7 +11,7 @@ use model::{
 use protocol::{AgentError, Failure, Fault};
 
 use crate::{
-    alone::Unwatched,
+    alone::NoObserver,
     measure::{NoResult, measure},
 };
 
@@ -49,7 +49,7 @@ pub enum NoProof {
 /// Sends by one engine from the first end of a bed to the last.
 pub fn prove(engine: Engine, session: &mut Session, interrupt: &AtomicBool) -> Result<Proof, NoProof> {
     let bed = session.bed.clone();
-    match measure(&step(engine), &bed, session.agents(), &mut Unwatched, interrupt) {
+    match measure(&step(engine), &bed, session.agents(), &mut NoObserver, interrupt) {
         Ok(brought) => {
             let (near, far) = brought.pairs.into_iter().next().ok_or(NoProof::Confused)?;
             match (near.figures, far.figures) {

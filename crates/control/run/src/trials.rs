@@ -28,12 +28,12 @@ pub(crate) struct Trials<'a, 'b, A: Archive> {
 }
 
 /// Why a step did not come to its end.
-enum Trouble {
+enum StepError {
     Interrupted,
     Failed(Box<RunError>),
 }
 
-impl From<RunError> for Trouble {
+impl From<RunError> for StepError {
     fn from(error: RunError) -> Self {
         Self::Failed(Box::new(error))
     }
@@ -68,8 +68,8 @@ impl<A: Archive> Trials<'_, '_, A> {
             }
             match outcome {
                 Ok(()) => failures.none(),
-                Err(Trouble::Interrupted) => return Ending::Interrupted,
-                Err(Trouble::Failed(error)) => {
+                Err(StepError::Interrupted) => return Ending::Interrupted,
+                Err(StepError::Failed(error)) => {
                     run.doubts.extend(failures.take(*error).map(|new| Doubt::Failed { what: new.to_string() }));
                     if failures.is_over() {
                         break;
@@ -81,10 +81,10 @@ impl<A: Archive> Trials<'_, '_, A> {
     }
 
     /// A trial, or its finished part and the failure that stopped it.
-    fn trial(&mut self, run: &Run, step: &Step, number: u32) -> (Option<Trial>, Result<(), Trouble>) {
+    fn trial(&mut self, run: &Run, step: &Step, number: u32) -> (Option<Trial>, Result<(), StepError>) {
         match self.session.set_mtu(step.spec.profile().mtu, self.interrupt) {
             Ok(()) => {}
-            Err(BedError::Interrupted) => return (None, Err(Trouble::Interrupted)),
+            Err(BedError::Interrupted) => return (None, Err(StepError::Interrupted)),
             Err(error) => return (None, Err(RunError::from(error).into())),
         }
         let heading = Heading { number, started: now() };
@@ -102,7 +102,7 @@ impl<A: Archive> Trials<'_, '_, A> {
                 }
                 None => (None, Err(RunError::Confused { step: step.spec.to_string() }.into())),
             },
-            Err(NoResult::Interrupted) => (follower.unfinished(), Err(Trouble::Interrupted)),
+            Err(NoResult::Interrupted) => (follower.unfinished(), Err(StepError::Interrupted)),
             Err(NoResult::Failed(mut error)) => {
                 let mut left = follower.unfinished();
                 let others = after_failure(self.session, &mut error);

@@ -17,7 +17,7 @@ use crate::{
     interfaces::interfaces,
     parse, processor,
     services::services,
-    source::{Here, Source},
+    source::{LocalSource, Source},
 };
 
 /// Settings of the machine that affect results.
@@ -56,7 +56,7 @@ const MOST_COUNTED: usize = 16;
 
 /// Facts about this machine; `wireproof_version` is that of the reading program.
 pub fn host(wireproof_version: &str) -> HostFacts {
-    host_of(&Here, wireproof_version)
+    host_of(&LocalSource, wireproof_version)
 }
 
 fn host_of(source: &dyn Source, wireproof_version: &str) -> HostFacts {
@@ -93,7 +93,7 @@ fn host_of(source: &dyn Source, wireproof_version: &str) -> HostFacts {
 
 /// Facts about an endpoint, read from inside its namespace.
 pub fn endpoint(name: &str) -> EndpointFacts {
-    endpoint_of(&Here, name)
+    endpoint_of(&LocalSource, name)
 }
 
 fn endpoint_of(source: &dyn Source, name: &str) -> EndpointFacts {

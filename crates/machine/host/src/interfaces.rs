@@ -7,12 +7,12 @@ use model::{Reading, card::Refused, environment::InterfaceFacts};
 
 use crate::{
     card, interface_settings, parse,
-    source::{Here, Source},
+    source::{LocalSource, Source},
 };
 
 /// Cards of this machine without an interface.
 pub fn refused_cards() -> Vec<Refused> {
-    card::refused(&Here)
+    card::refused(&LocalSource)
 }
 
 /// Facts about each interface except loopback.

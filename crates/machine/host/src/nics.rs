@@ -12,7 +12,7 @@ use model::{Manager, NicFacts, NicsState};
 use crate::{
     interfaces::is_given,
     services::services,
-    source::{Here, Source as _},
+    source::{LocalSource, Source as _},
 };
 
 /// State for making a bed of ports.
@@ -22,7 +22,7 @@ pub fn nics() -> kernel::Result<NicsState> {
     let ports = links.iter().map(|link| facts(link, &links, session)).collect::<kernel::Result<_>>()?;
     // Interfaces that ifupdown configured; see interfaces(5).
     let brought_up = fs::read_to_string("/run/network/ifstate").unwrap_or_default();
-    let (elsewhere, managers) = (elsewhere()?, managers(&services(&Here), &brought_up));
+    let (elsewhere, managers) = (elsewhere()?, managers(&services(&LocalSource), &brought_up));
     Ok(NicsState { ports, elsewhere, managers })
 }
 
@@ -44,7 +44,7 @@ fn carries(link: &Link, session: Option<IpAddr>) -> bool {
 }
 
 fn facts(link: &Link, links: &[Link], session: Option<IpAddr>) -> kernel::Result<NicFacts> {
-    let driver = Here.driver(&link.name);
+    let driver = LocalSource.driver(&link.name);
     let routes = device::routes(&link.name, link.index)?;
     let on_top = links.iter().filter(|it| it.lower.as_ref() == Some(&link.name)).map(|it| it.name.clone());
     let given = link.addresses.iter().copied().filter(is_given);

@@ -7,7 +7,7 @@ use model::{CardFacts, CoreFacts, CpuFacts};
 use crate::{
     counters::interrupt_numbers,
     parse,
-    source::{Here, Source},
+    source::{LocalSource, Source},
 };
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -15,7 +15,7 @@ const NODES: &str = "/sys/devices/system/node";
 
 /// Facts about the cores of this machine, and about the card of this interface, if any.
 pub fn cpus(interface: Option<&str>) -> CpuFacts {
-    cpus_of(&Here, interface)
+    cpus_of(&LocalSource, interface)
 }
 
 fn cpus_of(source: &dyn Source, interface: Option<&str>) -> CpuFacts {

@@ -20,7 +20,7 @@ use model::{
 };
 use tempfile::TempDir;
 
-use crate::source::{Here, Source};
+use crate::source::{LocalSource, Source};
 
 /// Values that are not recorded are absent.
 pub(crate) struct Recorded {
@@ -91,20 +91,20 @@ impl Recorded {
 
 impl Source for Recorded {
     fn read(&self, path: &str) -> Reading<String> {
-        Here.read(&self.at(path).to_string_lossy())
+        LocalSource.read(&self.at(path).to_string_lossy())
     }
 
     fn read_bytes(&self, path: &str, most: usize) -> Reading<Vec<u8>> {
-        Here.read_bytes(&self.at(path).to_string_lossy(), most)
+        LocalSource.read_bytes(&self.at(path).to_string_lossy(), most)
     }
 
     fn list(&self, folder: &str) -> Reading<Vec<String>> {
-        let paths = Here.list(&self.at(folder).to_string_lossy());
+        let paths = LocalSource.list(&self.at(folder).to_string_lossy());
         paths.map(|paths| paths.iter().map(|path| self.own(path)).collect())
     }
 
     fn resolve(&self, path: &str) -> Reading<String> {
-        Here.resolve(&self.at(path).to_string_lossy()).map(|path| self.own(&path))
+        LocalSource.resolve(&self.at(path).to_string_lossy()).map(|path| self.own(&path))
     }
 
     fn links(&self) -> Reading<Vec<Link>> {

@@ -79,9 +79,9 @@ pub(crate) trait Source {
 }
 
 /// This machine.
-pub(crate) struct Here;
+pub(crate) struct LocalSource;
 
-impl Source for Here {
+impl Source for LocalSource {
     fn read(&self, path: &str) -> Reading<String> {
         of_file(path, fs::read_to_string(path)).map(|text| text.trim().to_owned())
     }
@@ -214,12 +214,12 @@ mod tests {
 
     #[test]
     fn a_file_that_is_missing_is_absent_and_one_that_is_refused_is_unreadable() {
-        assert_eq!(Here.read("/proc/none"), Reading::Absent);
-        assert_eq!(Here.list("/proc/version/none"), Reading::Absent);
+        assert_eq!(LocalSource.read("/proc/none"), Reading::Absent);
+        assert_eq!(LocalSource.list("/proc/version/none"), Reading::Absent);
         let refused: io::Result<()> = Err(io::ErrorKind::PermissionDenied.into());
         let why = "permission denied".to_owned();
         assert_eq!(of_file("/x", refused), Reading::Unreadable { path: "/x".into(), why });
-        assert!(matches!(Here.read("/proc"), Reading::Unreadable { .. }), "it is a folder");
-        assert_eq!(Here.driver("wp-none"), Reading::Absent);
+        assert!(matches!(LocalSource.read("/proc"), Reading::Unreadable { .. }), "it is a folder");
+        assert_eq!(LocalSource.driver("wp-none"), Reading::Absent);
     }
 }

@@ -119,7 +119,7 @@ pub struct Incoming {
 
 /// A message received into its memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Took {
+pub struct ReceivedMessage {
     /// Number of bytes that fitted.
     pub length: usize,
     /// Whether it was truncated.
@@ -166,7 +166,10 @@ impl Incoming {
     /// memory.
     ///
     /// Ends with the first error, which is returned if no message preceded it.
-    pub fn receive_by(&mut self, mut receive: impl FnMut(usize, &mut [u8]) -> io::Result<Took>) -> io::Result<usize> {
+    pub fn receive_by(
+        &mut self,
+        mut receive: impl FnMut(usize, &mut [u8]) -> io::Result<ReceivedMessage>,
+    ) -> io::Result<usize> {
         let memory = self.memory.chunks_exact_mut(self.each);
         for (index, (room, header)) in memory.zip(&mut self.headers).enumerate() {
             match receive(index, room) {

@@ -35,7 +35,7 @@ use crate::{
 
 use addresses::ADDRESSES;
 pub use restore::restore;
-use routes::Through;
+use routes::RoutesThrough;
 pub use routes::routes;
 
 /// The kernel's groups of per-interface settings.
@@ -45,7 +45,7 @@ const SETTINGS: [&str; 4] = ["ipv4.conf", "ipv4.neigh", "ipv6.conf", "ipv6.neigh
 pub fn read(interface: &str) -> Result<NicState> {
     let link = existing(interface).on("RTM_GETLINK", shown(interface))?;
     let index = link.header.index;
-    let through = Through::read(interface, index)?;
+    let through = RoutesThrough::read(interface, index)?;
     let mut state = NicState {
         identity: identity(&link),
         home: namespace::own_identity()?,
@@ -78,7 +78,7 @@ pub fn read(interface: &str) -> Result<NicState> {
 pub fn lasting(interface: &str) -> Result<Vec<String>> {
     let link = existing(interface).on("RTM_GETLINK", shown(interface))?;
     let index = link.header.index;
-    let mut found = Through::read(interface, index)?.lasting();
+    let mut found = RoutesThrough::read(interface, index)?.lasting();
     found.extend(queueing::lasting(interface, index)?);
     if has_xdp(&link) {
         found

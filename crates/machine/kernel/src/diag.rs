@@ -7,7 +7,7 @@ use std::{
 
 use rustix::net::{AddressFamily, RecvFlags, SendFlags, SocketFlags, SocketType, netlink, recv, send, socket_with};
 
-use crate::asked::attributes;
+use crate::route_queries::attributes;
 
 /// `struct nlmsghdr`.
 const HEADER: usize = 16;

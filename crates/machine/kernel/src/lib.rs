@@ -3,7 +3,6 @@
 //! Needs Linux 5.14 (for [`namespace::identity`]).
 #![allow(unsafe_code, reason = "system calls that rustix and the standard library do not cover")]
 
-mod asked;
 pub mod clock;
 mod control;
 pub mod cpu;
@@ -30,6 +29,7 @@ pub mod packet;
 pub mod privilege;
 pub mod process;
 pub mod route;
+mod route_queries;
 pub mod socket;
 pub mod stamp;
 pub mod statistics;
@@ -39,5 +39,5 @@ pub mod sysctl;
 pub mod user_namespace;
 pub mod watch;
 
-pub use asked::Asker;
 pub use error::{Error, Result, packet_filter_advice};
+pub use route_queries::RouteQueries;

@@ -12,10 +12,10 @@ use netlink_packet_route::{
 };
 
 use crate::{
-    asked::{self, Asker, Question},
     error::{On, Result},
     link,
     netlink::request,
+    route_queries::{self, Question, RouteQueries},
 };
 
 /// MAC address of the next hop to a destination, on this interface of the caller's namespace. Known after a first
@@ -41,14 +41,14 @@ pub struct Neighbour {
 /// The neighbour with this address at the interface with this index, in the asker's namespace. Only errors allocate.
 ///
 /// `None` if its MAC address is unknown.
-pub fn at(asker: &mut Asker, interface: u32, address: IpAddr) -> Result<Option<Neighbour>> {
+pub fn at(queries: &mut RouteQueries, interface: u32, address: IpAddr) -> Result<Option<Neighbour>> {
     const GET: u16 = 30;
     const DESTINATION: u16 = 1;
     let [a, b, c, d] = interface.to_ne_bytes();
     // `struct ndmsg`.
-    let question = Question::new(GET, &[asked::family(address), 0, 0, 0, a, b, c, d, 0, 0, 0, 0]);
+    let question = Question::new(GET, &[route_queries::family(address), 0, 0, 0, a, b, c, d, 0, 0, 0, 0]);
     let mut room = [0; 2048];
-    match asker.ask(question.with_address(DESTINATION, address), &mut room) {
+    match queries.ask(question.with_address(DESTINATION, address), &mut room) {
         Ok(answer) => Ok(read(answer)),
         Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(None),
         Err(error) => Err(error).on("RTM_GETNEIGH", address),
@@ -64,7 +64,7 @@ fn read(answer: &[u8]) -> Option<Neighbour> {
     /// `NUD_STALE`, `NUD_DELAY` and `NUD_PROBE`.
     const DOUBTFUL: u8 = 0x04 | 0x08 | 0x10;
     let state = *answer.get(8)?;
-    let mut attributes = asked::attributes(answer.get(HEAD..)?);
+    let mut attributes = route_queries::attributes(answer.get(HEAD..)?);
     let mac = attributes.find(|(kind, _)| *kind == LINK_ADDRESS)?.1.try_into().ok().map(Mac)?;
     let confirmed = state & CONFIRMED != 0;
     (confirmed || state & DOUBTFUL != 0).then_some(Neighbour { mac, confirmed })
@@ -88,7 +88,9 @@ pub fn probe_stale(interfaces: &[u32]) -> Result<()> {
         match request(RouteNetlinkMessage::NewNeighbour(use_it), 0) {
             // It has been removed meanwhile.
             Err(error) if error.raw_os_error() == Some(libc::ENOENT) => {}
-            asked => drop(asked.on("RTM_NEWNEIGH", format_args!("neighbours of interface {}", entry.header.ifindex))?),
+            route_queries => drop(
+                route_queries.on("RTM_NEWNEIGH", format_args!("neighbours of interface {}", entry.header.ifindex))?,
+            ),
         }
     }
     Ok(())
@@ -237,8 +239,8 @@ mod tests {
     #[test]
     fn a_neighbour_that_nobody_knows_is_none() {
         let index = link::index("lo").expect("there is one");
-        let mut asker = Asker::open(|fd| fd).expect("a socket");
-        assert_eq!(at(&mut asker, index, "127.0.0.77".parse().unwrap()).expect("readable"), None);
+        let mut queries = RouteQueries::open(|fd| fd).expect("a socket");
+        assert_eq!(at(&mut queries, index, "127.0.0.77".parse().unwrap()).expect("readable"), None);
     }
 
     #[test]

@@ -58,9 +58,9 @@ impl Frames {
 }
 
 /// Sends whole frames on one interface past its queueing disciplines (`PACKET_QDISC_BYPASS`); receives nothing.
-pub struct Outlet(OwnedFd);
+pub struct FrameSender(OwnedFd);
 
-impl Outlet {
+impl FrameSender {
     /// Opens it on an interface of the caller's namespace.
     pub fn open(interface: &str) -> Result<Self> {
         let what = format_args!("interface {interface}");
@@ -73,7 +73,7 @@ impl Outlet {
     }
 }
 
-impl AsFd for Outlet {
+impl AsFd for FrameSender {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.0.as_fd()
     }

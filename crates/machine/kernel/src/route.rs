@@ -12,11 +12,11 @@ use netlink_packet_route::{
 };
 
 use crate::{
-    asked::{Asker, Question, address, attributes, family, number},
     error::{On, Result},
     link,
     namespace::within,
     netlink::request,
+    route_queries::{Question, RouteQueries, address, attributes, family, number},
 };
 
 /// Adds a route to a network (address and prefix length) through a gateway at this interface.
@@ -152,7 +152,7 @@ pub struct Way {
 ///
 /// # Errors
 /// If there is none: the kernel's error for a packet to it.
-pub fn to(asker: &mut Asker, destination: IpAddr, source: Option<IpAddr>) -> Result<Way> {
+pub fn to(queries: &mut RouteQueries, destination: IpAddr, source: Option<IpAddr>) -> Result<Way> {
     const GET: u16 = 26;
     let bits = if destination.is_ipv4() { 32 } else { 128 };
     let from_bits = source.map_or(0, |_| bits);
@@ -161,7 +161,7 @@ pub fn to(asker: &mut Asker, destination: IpAddr, source: Option<IpAddr>) -> Res
     let question = Question::new(GET, &head).with_address(DESTINATION, destination);
     let question = source.into_iter().fold(question, |question, source| question.with_address(SOURCE, source));
     let mut room = [0; 2048];
-    asker.ask(question, &mut room).map(read).on("RTM_GETROUTE", destination)
+    queries.ask(question, &mut room).map(read).on("RTM_GETROUTE", destination)
 }
 
 const DESTINATION: u16 = 1;
@@ -260,10 +260,10 @@ mod tests {
 
     #[test]
     fn the_way_to_ourselves_does_not_leave() {
-        let mut asker = Asker::open(|fd| fd).expect("a socket");
-        let way = to(&mut asker, [127, 0, 0, 1].into(), None).expect("loopback is up");
+        let mut queries = RouteQueries::open(|fd| fd).expect("a socket");
+        let way = to(&mut queries, [127, 0, 0, 1].into(), None).expect("loopback is up");
         assert_eq!((way.leaves, way.gateway, way.source), (false, None, Some([127, 0, 0, 1].into())));
-        let error = to(&mut asker, [127, 0, 0, 1].into(), Some([198, 18, 77, 77].into()));
+        let error = to(&mut queries, [127, 0, 0, 1].into(), Some([198, 18, 77, 77].into()));
         let error = error.expect_err("that is no address of ours").to_string();
         assert!(error.starts_with("RTM_GETROUTE on 127.0.0.1: "), "{error}");
     }

@@ -101,7 +101,7 @@ pub struct Monitor {
 
 /// Reason for the end of a wait.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Woken {
+pub enum WakeOutcome {
     /// Something changed in the network namespace, or the time of day was set.
     Changed,
     /// [`Monitor::stop`] was called.
@@ -117,7 +117,7 @@ impl Monitor {
     }
 
     /// Sleeps until something changes. Ordinary news of neighbours end no wait.
-    pub fn wait(&self) -> Result<Woken> {
+    pub fn wait(&self) -> Result<WakeOutcome> {
         loop {
             let mut ready = [&self.news.as_fd(), &self.clock.as_fd(), &self.stop.as_fd()]
                 .map(|fd| PollFd::from_borrowed_fd(*fd, PollFlags::IN));
@@ -127,11 +127,11 @@ impl Monitor {
             }
             let [_, clock, stop] = ready.map(|fd| !fd.revents().is_empty());
             if stop {
-                return Ok(Woken::Stopped);
+                return Ok(WakeOutcome::Stopped);
             }
             let set = clock && matches!(read(&self.clock, &mut [0; 8]), Err(Errno::CANCELED));
             if self.news.has_changes()? || set {
-                return Ok(Woken::Changed);
+                return Ok(WakeOutcome::Changed);
             }
         }
     }
@@ -171,7 +171,7 @@ mod tests {
     fn a_wait_is_ended_from_another_thread() {
         let monitor = Monitor::open().expect("needs no rights");
         thread::scope(|scope| {
-            let waiting = scope.spawn(|| while monitor.wait().expect("watches") != Woken::Stopped {});
+            let waiting = scope.spawn(|| while monitor.wait().expect("watches") != WakeOutcome::Stopped {});
             thread::sleep(Duration::from_millis(20));
             monitor.stop();
             waiting.join().expect("no panic");

@@ -70,7 +70,7 @@ pub enum Error {
     },
     /// The name of the new object is in use.
     #[error("{what} exists already, and is not wireproof's; remove it with \"{remove}\", or choose another name")]
-    Taken {
+    AlreadyExists {
         /// The existing object.
         what: String,
         /// Command that would remove it.

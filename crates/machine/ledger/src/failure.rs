@@ -10,7 +10,7 @@ pub enum Failure {
     Kernel(#[from] kernel::Error),
     /// The name of a new object is in use.
     #[error("{what} exists already; remove it with \"{remove}\"")]
-    Taken {
+    AlreadyExists {
         /// The existing object.
         what: String,
         /// Command that would remove it.

@@ -15,7 +15,7 @@ use kernel::{
 };
 use model::{
     Change,
-    change::{LeftAlone, MovedNic, Namespace},
+    change::{MovedNic, Namespace, UnmanagedNic},
 };
 use serde::Serialize;
 
@@ -109,7 +109,7 @@ impl Ledger {
 
     fn prepare<'a>(&self, change: &'a Change) -> Result<Prepared<'a>, Error> {
         self.machine.prepare(change).map_err(|failure| match failure {
-            Failure::Taken { what, remove } => Error::Taken { what, remove },
+            Failure::AlreadyExists { what, remove } => Error::AlreadyExists { what, remove },
             error => Error::Before { change: change.to_string(), error },
         })
     }
@@ -255,7 +255,7 @@ impl Drop for Ledger {
 fn waits(change: &Change, away: &[MovedNic]) -> bool {
     away.iter().any(|nic| match change {
         Change::Namespace(Namespace { name }) => *name == nic.namespace,
-        Change::LeftAlone(LeftAlone { interface, .. }) => *interface == nic.interface,
+        Change::UnmanagedNic(UnmanagedNic { interface, .. }) => *interface == nic.interface,
         _ => false,
     })
 }

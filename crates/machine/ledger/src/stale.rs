@@ -14,7 +14,7 @@ use crate::{
 
 /// Outcome of a cleanup after dead owners.
 #[derive(Debug, Default)]
-pub struct Cleaned {
+pub struct Cleanup {
     /// Changes that were undone.
     pub undone: Vec<Undone>,
     /// Lines unknown to this version. They do not stop other owners.
@@ -58,13 +58,13 @@ pub fn stale(dir: &Path) -> Result<Vec<String>, Error> {
 }
 
 /// Undoes the changes of dead owners, and discards those of an earlier boot. Goes on after a failure.
-pub fn undo_stale(dir: &Path) -> Result<Cleaned, UndoErrors> {
+pub fn undo_stale(dir: &Path) -> Result<Cleanup, UndoErrors> {
     undo_stale_on(&this_machine(), dir)
 }
 
-pub(crate) fn undo_stale_on(machine: &Arc<dyn Machine>, dir: &Path) -> Result<Cleaned, UndoErrors> {
+pub(crate) fn undo_stale_on(machine: &Arc<dyn Machine>, dir: &Path) -> Result<Cleanup, UndoErrors> {
     let owners = owners(dir).map_err(|error| UndoErrors(vec![error]))?;
-    let (mut cleaned, mut errors) = (Cleaned::default(), Vec::new());
+    let (mut cleaned, mut errors) = (Cleanup::default(), Vec::new());
     for owner in owners {
         match abandoned(machine, dir, &owner) {
             Ok(None) => {}

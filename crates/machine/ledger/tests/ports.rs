@@ -351,7 +351,7 @@ fn a_program_that_cannot_be_told_is_named_and_its_file_taken_away_again() {
     let tidy = || [FOLDER, "/run/systemd"].iter().for_each(|folder| drop(fs::remove_dir(folder)));
     let before = bench.settled();
     let mut ledger = Ledger::open(bench.dir(), "owner").expect("a new ledger");
-    let change = Change::LeftAlone(change::LeftAlone {
+    let change = Change::UnmanagedNic(change::UnmanagedNic {
         manager: Manager::Networkd,
         interface: "port1".into(),
         mac: "02:00:00:00:01:01".into(),

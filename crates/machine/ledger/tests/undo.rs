@@ -303,7 +303,7 @@ fn a_folder_of_programs_is_removed_with_all_that_is_in_it() {
     let mut ledger = bench.open();
     ledger.apply(change()).expect("a new folder");
     fs::write(folder.join("port-1"), "").expect("writable");
-    assert!(matches!(ledger.apply(change()), Err(Error::Taken { .. })));
+    assert!(matches!(ledger.apply(change()), Err(Error::AlreadyExists { .. })));
     assert_eq!(ledger.undo_all().expect("ours"), [change()]);
     assert_eq!(fs::read_dir(folders.path()).expect("readable").count(), 0);
 }
@@ -661,7 +661,7 @@ fn daemons_of_an_open_vswitch_are_ended_after_a_crash() {
         assert!(status.lines().any(|line| line == format!("Cpus_allowed_list:\t{core}")), "{status}");
     }
     assert!(link::exists(&bench.a, "ovs").expect("it exists"), "the bridge's own interface");
-    assert!(matches!(ledger.apply(switch), Err(Error::Taken { .. })));
+    assert!(matches!(ledger.apply(switch), Err(Error::AlreadyExists { .. })));
     drop(ledger);
     let undone = cleaned(bench.dir()).expect("all can be undone");
     assert!(undone[0].to_string().starts_with("Open vSwitch "), "{undone:?}");

@@ -52,7 +52,7 @@ use std::{os::fd::OwnedFd, sync::Arc};
 pub use error::SocketError;
 pub use open::{BusyPoll, Mode, Options};
 pub use receiver::Receiver;
-pub use sender::{Sender, Woken, send_apart};
+pub use sender::{Sender, WakeOutcome, send_apart};
 pub use statistics::Statistics;
 pub use umem::{Frame, FrameSize, Packet, Umem};
 

@@ -20,7 +20,7 @@ use crate::{
     socket::{Packet, Umem},
 };
 
-pub use table::{Flow, FlowTable, TableFull, Taken};
+pub use table::{Flow, FlowSlot, FlowTable, TableFull};
 
 const OBJECT: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/steer.bpf.o"));
 const NAME: &str = "steer";

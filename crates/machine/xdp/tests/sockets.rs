@@ -8,7 +8,7 @@ use kernel::link;
 use wire::{PORT, Wire};
 use wireproof_xdp::{
     Redirect, RedirectError,
-    socket::{Frame, FrameSize, Mode, Options, Packet, Socket, SocketError, Umem, Woken},
+    socket::{Frame, FrameSize, Mode, Options, Packet, Socket, SocketError, Umem, WakeOutcome},
 };
 
 impl Wire {
@@ -45,7 +45,7 @@ fn send_all(socket: &mut Socket, frames: &mut Vec<Frame>) {
     let sender = socket.sender.as_mut().expect("it sends");
     sender.tell();
     for _ in 0..1_000 {
-        assert_ne!(sender.wake().expect("the link is up"), Woken::Dropped);
+        assert_ne!(sender.wake().expect("the link is up"), WakeOutcome::Dropped);
         sender.completed(frames);
         if sender.out() == 0 {
             return;

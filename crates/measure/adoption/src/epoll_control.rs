@@ -10,7 +10,7 @@ use super::{
     call::is_single_threaded,
     descriptors::{forget, live},
     epoll_members::{self, settle},
-    epoll_sets::{self, Sets, What},
+    epoll_sets::{self, EpollMember, Sets},
     fdinfo::{self, Entry},
     inside::inside,
     process::{self, is_own, kind, table},
@@ -49,7 +49,7 @@ pub fn control(set: c_int, operation: c_int, fd: c_int, event: Option<epoll_even
         let (Some(what), Some(mut sets)) = (what(fd), epoll_sets::some_sets()) else { return };
         sets.change(set, fd, what, event);
         // Another thread may have bypassed it since the check.
-        if let (What::Socket { cookie, id: None }, Some(Kind::Live(id))) = (what, kind(fd)) {
+        if let (EpollMember::Socket { cookie, id: None }, Some(Kind::Live(id))) = (what, kind(fd)) {
             sets.is_live(cookie, SocketId(id));
         }
         settle(&mut sets);
@@ -93,7 +93,7 @@ fn look_at(set: c_int) {
         is_used(entry.fd);
     }
     inside(|| {
-        let found: Vec<(What, Entry)> =
+        let found: Vec<(EpollMember, Entry)> =
             entries.into_iter().filter_map(|entry| Some((what(entry.fd)?, entry))).collect();
         let Some(mut sets) = epoll_sets::some_sets() else { return };
         for (what, Entry { fd, events, data, .. }) in found {
@@ -104,15 +104,15 @@ fn look_at(set: c_int) {
 }
 
 /// The kind of a member; `None` if it can never be bypassed.
-fn what(fd: c_int) -> Option<What> {
+fn what(fd: c_int) -> Option<EpollMember> {
     let cookie = || cookie(fd);
     match kind(fd)? {
-        Kind::Live(id) => Some(What::Socket { cookie: cookie()?, id: Some(SocketId(id)) }),
-        Kind::Kernel | Kind::Refused => Some(What::Socket { cookie: cookie()?, id: None }),
+        Kind::Live(id) => Some(EpollMember::Socket { cookie: cookie()?, id: Some(SocketId(id)) }),
+        Kind::Kernel | Kind::Refused => Some(EpollMember::Socket { cookie: cookie()?, id: None }),
         Kind::Unknown if matches!(classify(fd), Class::Unbound | Class::Udp) => {
-            Some(What::Socket { cookie: cookie()?, id: None })
+            Some(EpollMember::Socket { cookie: cookie()?, id: None })
         }
-        Kind::Set | Kind::EmptySet => Some(What::Set(epoll_sets::some_sets()?.number(fd))),
+        Kind::Set | Kind::EmptySet => Some(EpollMember::Set(epoll_sets::some_sets()?.number(fd))),
         _ => None,
     }
 }

@@ -74,7 +74,7 @@ struct Set {
 
 struct Member {
     fd: c_int,
-    what: What,
+    what: EpollMember,
     events: u32,
     data: u64,
     /// Arrivals at the last report, for edge-triggered members; `None` if not reported since the last change.
@@ -86,14 +86,14 @@ struct Member {
 
 /// A member of a set.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum What {
+pub(crate) enum EpollMember {
     /// A UDP socket: its cookie, and its number if it is bypassed.
     Socket { cookie: u64, id: Option<SocketId> },
     /// A set, by its number.
     Set(u32),
 }
 
-impl What {
+impl EpollMember {
     fn is_same(self, other: Self) -> bool {
         match (self, other) {
             (Self::Socket { cookie: one, .. }, Self::Socket { cookie: other, .. }) => one == other,
@@ -121,7 +121,7 @@ impl Sets {
     }
 
     /// Applies an addition, a change (with an event) or a removal.
-    pub(crate) fn change(&mut self, set: c_int, fd: c_int, what: What, event: Option<epoll_event>) {
+    pub(crate) fn change(&mut self, set: c_int, fd: c_int, what: EpollMember, event: Option<epoll_event>) {
         self.number(set);
         let Some(set) = self.find_mut(set) else { return };
         let known = set.members.iter().position(|member| member.fd == fd && member.what.is_same(what));
@@ -137,7 +137,7 @@ impl Sets {
     /// A socket has been bypassed.
     pub(crate) fn is_live(&mut self, cookie: u64, now: SocketId) {
         self.each_member(|member| {
-            if let What::Socket { cookie: of, id } = &mut member.what
+            if let EpollMember::Socket { cookie: of, id } = &mut member.what
                 && *of == cookie
             {
                 (*id, member.told) = (Some(now), None);
@@ -149,7 +149,7 @@ impl Sets {
     /// A socket has gone back to the kernel.
     pub(crate) fn is_left(&mut self, gone: SocketId) {
         self.each_member(|member| {
-            if let What::Socket { id, .. } = &mut member.what
+            if let EpollMember::Socket { id, .. } = &mut member.what
                 && *id == Some(gone)
             {
                 *id = None;
@@ -192,7 +192,7 @@ impl Sets {
         if set.names.is_empty() {
             let gone = set.number;
             self.all.retain(|set| set.number != gone);
-            self.each_member(|member| !matches!(member.what, What::Set(number) if number == gone));
+            self.each_member(|member| !matches!(member.what, EpollMember::Set(number) if number == gone));
         }
     }
 
@@ -232,7 +232,7 @@ impl Sets {
         let members = if set.inner > 0 { &set.members[..] } else { &[] };
         members
             .iter()
-            .filter_map(|member| if let What::Set(number) = member.what { self.numbered(number) } else { None })
+            .filter_map(|member| if let EpollMember::Set(number) = member.what { self.numbered(number) } else { None })
     }
 
     fn each_member(&mut self, mut keep: impl FnMut(&mut Member) -> bool) {
@@ -266,7 +266,7 @@ impl Sets {
 impl Set {
     fn count(&mut self) {
         self.live = self.members.iter().filter(|member| member.what.id().is_some()).count();
-        self.inner = self.members.iter().filter(|member| matches!(member.what, What::Set(_))).count();
+        self.inner = self.members.iter().filter(|member| matches!(member.what, EpollMember::Set(_))).count();
     }
 }
 

@@ -7,7 +7,7 @@ use std::{
 };
 
 use libc::{epoll_event, sigset_t, timespec};
-use stack::patience::{Held, NOW, Patience, SIGNALS};
+use stack::patience::{BlockedSignals, NOW, Patience, SIGNALS};
 
 use super::{
     bypass::Bypass,
@@ -92,7 +92,7 @@ fn past_kernel(
     if ready != 0 || patience.is_over() {
         return Some(ready);
     }
-    let held = Held::back();
+    let held = BlockedSignals::back();
     let mask = held.mask(mask);
     let ready = loop {
         patience.looks(|| is_ready(set));

@@ -8,7 +8,7 @@ use std::{
 };
 
 use model::bypass::Reason;
-use stack::patience::Held;
+use stack::patience::BlockedSignals;
 
 use super::{
     bypass::{self, Bypass},
@@ -77,7 +77,7 @@ fn is_on_other_stack() -> bool {
 #[cold]
 fn fails(why: Reason) {
     // Signals are blocked to complete this; a handler that jumps out earlier is found by the next call.
-    let held = Held::back();
+    let held = BlockedSignals::back();
     IS_BROKEN.store(true, Ordering::Relaxed);
     // Before the connection closes, because the launcher reads it then.
     if let Some(bypass) = bypass::get() {

@@ -9,7 +9,7 @@ use std::{
 use libc::{pollfd, sigset_t, timespec};
 use stack::{
     SocketId,
-    patience::{Held, NOW, Patience, SIGNALS},
+    patience::{BlockedSignals, NOW, Patience, SIGNALS},
 };
 
 use super::{
@@ -99,7 +99,7 @@ fn poll(fds: &mut [pollfd], timeout: Option<Duration>, mask: *const sigset_t) ->
     if ready != 0 || patience.is_over() {
         return Some(ready);
     }
-    let held = Held::back();
+    let held = BlockedSignals::back();
     let mask = held.mask(mask);
     let ready = loop {
         patience.looks(|| has_ready(fds));

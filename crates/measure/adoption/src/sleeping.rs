@@ -9,7 +9,7 @@ use std::{
     sync::OnceLock,
 };
 
-use stack::Asleep;
+use stack::SleepingThread;
 
 use super::{
     bypass::{self, Bypass},
@@ -19,7 +19,7 @@ use super::{
 
 thread_local! {
     /// The stack that counts this thread as asleep, and since when; null if none.
-    static COUNTED: Cell<(*const Bypass, Option<Asleep>)> = const { Cell::new((null(), None)) };
+    static COUNTED: Cell<(*const Bypass, Option<SleepingThread>)> = const { Cell::new((null(), None)) };
 }
 
 /// Delay before a sleep that would end at once because of a thread that jumped out; it would spin otherwise.

@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use kernel::{datagram::Outgoing, packet::Outlet};
+use kernel::{datagram::Outgoing, packet::FrameSender};
 
 use crate::{
     EngineError, Job, Sender, Sent,
@@ -38,7 +38,7 @@ impl Sender for AfPacket {
 
 /// Frames queued for one socket.
 struct Outbox {
-    outlet: Outlet,
+    outlet: FrameSender,
     frames: Outgoing,
     /// Frames written and not yet taken, as a half-open range.
     waiting: (usize, usize),
@@ -47,7 +47,7 @@ struct Outbox {
 
 impl Outbox {
     fn open(job: &Job) -> Result<Self, EngineError> {
-        let outlet = Outlet::open(&job.interface)?;
+        let outlet = FrameSender::open(&job.interface)?;
         let frames = Outgoing::new(MESSAGES, job.longest());
         Ok(Self { outlet, frames, waiting: (0, 0), interface: job.interface.clone() })
     }

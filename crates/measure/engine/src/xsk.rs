@@ -6,7 +6,7 @@ use std::{
 };
 
 use kernel::link;
-use xdp::socket::{Frame, FrameSize, Mode, Options, Packet, Sender as Ring, Socket, SocketError, Umem, Woken};
+use xdp::socket::{Frame, FrameSize, Mode, Options, Packet, Sender as Ring, Socket, SocketError, Umem, WakeOutcome};
 
 use crate::{
     EngineError, Job, Sender, Sent,
@@ -142,7 +142,7 @@ impl Port for Queue {
         self.ends.drain(..taken);
         // A full completion ring would stop the kernel.
         self.ring.completed(&mut self.frames);
-        Ok(Flushed { taken, refused: woken == Woken::Dropped && taken > 0 })
+        Ok(Flushed { taken, refused: woken == WakeOutcome::Dropped && taken > 0 })
     }
 }
 

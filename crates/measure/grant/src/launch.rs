@@ -30,8 +30,8 @@ use model::bypass::{Claim, Health, Hindrance, NotSet, Outside, Program, Steering
 
 use crate::{Attachment, Control, GrantError};
 use cards::Cards;
-use outside::Lender;
-use server::{Hears, Server};
+use outside::PageServer;
+use server::{EventSources, Server};
 
 pub use outside::page;
 
@@ -94,13 +94,13 @@ impl Launcher {
         let listening = |name: &[u8]| listener(name).map_err(call("bind of the launcher's socket"));
         let listener = listening(name.as_bytes())?;
         let page = Control::new().map_err(|io| GrantError::Call { call: "memfd_create", io })?;
-        let outside = Lender::new(listening(&outside::name(&name))?, page);
+        let outside = PageServer::new(listening(&outside::name(&name))?, page);
         let stop = eventfd(0, EventfdFlags::CLOEXEC).map_err(call("eventfd"))?;
         let ours = stop.try_clone().map_err(|io| GrantError::Call { call: "dup", io })?;
-        let hears = Hears { listener, outside, watch: Watch::open()?, stop: ours };
+        let sources = EventSources { listener, outside, watch: Watch::open()?, stop: ours };
         let held = Arc::new(AtomicBool::new(false));
         let cards = Cards::prepare(&ready, attachment.wait, &name, tell.clone());
-        let server = Server::new(attachment, cards, ready, hears, tell, Arc::clone(&held));
+        let server = Server::new(attachment, cards, ready, sources, tell, Arc::clone(&held));
         let thread = thread::Builder::new().name("launcher".to_owned()).spawn(move || server.serve());
         let thread = thread.map_err(|io| GrantError::Call { call: "starting a thread", io })?;
         Ok(Self { name, held, stop, thread })

@@ -8,7 +8,7 @@ use std::{
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
 };
 
-use datagram::{Departing, Way};
+use datagram::{DatagramHeader, Way};
 use kernel::{
     diag::{Room, udp_sockets},
     link,
@@ -71,10 +71,10 @@ impl Returned {
     fn frame(&self, mac: &str, payload: &[u8]) -> Option<Vec<u8>> {
         let mac = mac.parse().ok()?;
         let Self { from, to, ttl, traffic_class, .. } = *self;
-        let departing = Departing { from, to, ttl, traffic_class, identification: None, flow_label: 0 };
+        let header = DatagramHeader { from, to, ttl, traffic_class, identification: None, flow_label: 0 };
         let way = Way { source_mac: mac, next_hop_mac: mac, mtu: u16::MAX };
         let mut frame = vec![0; LARGEST_FRAME];
-        let length = datagram::write(&way, &departing, [payload].into_iter(), &mut frame).ok()?;
+        let length = datagram::write(&way, &header, [payload].into_iter(), &mut frame).ok()?;
         frame.truncate(length);
         Some(frame)
     }

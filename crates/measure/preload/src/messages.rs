@@ -30,13 +30,13 @@ const MOST: usize = 65_536;
 const IN_FRAME: usize = 4096;
 
 /// Destinations of a call's results, other than the payload.
-pub(crate) struct Beside {
+pub(crate) struct OutputArgs {
     pub(crate) name: *mut sockaddr,
     pub(crate) name_length: *mut socklen_t,
     pub(crate) header: *mut msghdr,
 }
 
-impl Beside {
+impl OutputArgs {
     /// Whether there is a place for the source, or none is asked for.
     ///
     /// # Safety
@@ -69,23 +69,23 @@ pub(crate) unsafe fn receive(
     fd: c_int,
     id: SocketId,
     pieces: &[iovec],
-    beside: &Beside,
+    outputs: &OutputArgs,
     flags: c_int,
 ) -> Option<isize> {
     // SAFETY: the caller's.
     unsafe {
         let received = match pieces {
-            _ if !beside.is_there() => lose(id, flags),
-            [] => receive_in::<1>(id, pieces, beside, flags),
-            [one] if takes_datagram(one) => receive_in::<1>(id, pieces, beside, flags),
+            _ if !outputs.is_there() => lose(id, flags),
+            [] => receive_in::<1>(id, pieces, outputs, flags),
+            [one] if takes_datagram(one) => receive_in::<1>(id, pieces, outputs, flags),
             _ if used(pieces).count() > PIECES => None,
-            _ if are_apart(pieces) => receive_in::<PIECES>(id, pieces, beside, flags),
-            _ => receive_in_turn(id, pieces, beside, flags),
+            _ if are_apart(pieces) => receive_in::<PIECES>(id, pieces, outputs, flags),
+            _ => receive_in_turn(id, pieces, outputs, flags),
         };
         // While the call waited, another thread may have closed the socket, and its number may be reused.
         let received = match held() {
             _ if received.is_some() || is_still(fd, id) => received,
-            Some(held) => Some(receive_by_kernel(held, pieces, beside, flags)),
+            Some(held) => Some(receive_by_kernel(held, pieces, outputs, flags)),
             None => {
                 set_errno(libc::EBADF);
                 Some(-1)
@@ -101,18 +101,18 @@ pub(crate) unsafe fn receive(
 /// # Safety
 /// Pointers as recvmsg(2) takes them.
 #[cold]
-unsafe fn receive_by_kernel(fd: c_int, pieces: &[iovec], beside: &Beside, flags: c_int) -> isize {
+unsafe fn receive_by_kernel(fd: c_int, pieces: &[iovec], outputs: &OutputArgs, flags: c_int) -> isize {
     // SAFETY: the caller's; zeros are a valid header.
     unsafe {
-        if !beside.header.is_null() {
-            return waiting!(SYS_recvmsg, fd, beside.header, flags);
+        if !outputs.header.is_null() {
+            return waiting!(SYS_recvmsg, fd, outputs.header, flags);
         }
         let mut header: msghdr = mem::zeroed();
-        header.msg_name = beside.name.cast();
-        header.msg_namelen = beside.name_length.as_ref().copied().unwrap_or(0);
+        header.msg_name = outputs.name.cast();
+        header.msg_namelen = outputs.name_length.as_ref().copied().unwrap_or(0);
         (header.msg_iov, header.msg_iovlen) = (pieces.as_ptr().cast_mut(), pieces.len() as _);
         let received = waiting!(SYS_recvmsg, fd, &raw mut header, flags);
-        if let Some(length) = beside.name_length.as_mut().filter(|_| received >= 0) {
+        if let Some(length) = outputs.name_length.as_mut().filter(|_| received >= 0) {
             *length = header.msg_namelen;
         }
         received
@@ -122,7 +122,7 @@ unsafe fn receive_by_kernel(fd: c_int, pieces: &[iovec], beside: &Beside, flags:
 unsafe fn receive_in<const ROOM: usize>(
     id: SocketId,
     pieces: &[iovec],
-    beside: &Beside,
+    outputs: &OutputArgs,
     flags: c_int,
 ) -> Option<isize> {
     // SAFETY: the caller's; memory that the program lends for this call.
@@ -134,17 +134,17 @@ unsafe fn receive_in<const ROOM: usize>(
             *room.get_mut(count)? = IoSliceMut::new(slice::from_raw_parts_mut(piece.iov_base.cast(), length));
             count += 1;
         }
-        let header = beside.header.as_mut();
+        let header = outputs.header.as_mut();
         let control = header.as_ref().map_or((ptr::null_mut(), 0), |it| (it.msg_control, it.msg_controllen));
         let name_room = match &header {
             Some(header) => header.msg_namelen,
-            None => beside.name_length.as_ref().copied().unwrap_or(0),
+            None => outputs.name_length.as_ref().copied().unwrap_or(0),
         };
         // The length is written even without room for the address.
         let mut nowhere = [0; size_of::<libc::sockaddr_in6>()];
-        let is_told = !beside.name.is_null() && name_room == 0;
+        let is_told = !outputs.name.is_null() && name_room == 0;
         let mut message = Incoming {
-            name: if is_told { &mut nowhere } else { bytes(beside.name.cast(), name_room as usize) },
+            name: if is_told { &mut nowhere } else { bytes(outputs.name.cast(), name_room as usize) },
             control: match !control.0.is_null() && are_writable(control.0, control.1.min(IN_FRAME)) {
                 true => bytes(control.0, control.1),
                 false => &mut [],
@@ -155,12 +155,12 @@ unsafe fn receive_in<const ROOM: usize>(
         let Outcome::Done(length) = outcome else { return ended(outcome) };
         let name_length = message.name_length as socklen_t;
         if let Some(header) = header {
-            if !beside.name.is_null() {
+            if !outputs.name.is_null() {
                 header.msg_namelen = name_length;
             }
             header.msg_controllen = message.control_length as _;
             header.msg_flags = message.flags;
-        } else if let Some(place) = beside.name_length.as_mut().filter(|_| !beside.name.is_null()) {
+        } else if let Some(place) = outputs.name_length.as_mut().filter(|_| !outputs.name.is_null()) {
             *place = name_length;
         }
         Some(length as isize)
@@ -172,7 +172,7 @@ unsafe fn receive_in<const ROOM: usize>(
 /// # Safety
 /// Pointers as recvmsg(2) takes them.
 #[cold]
-unsafe fn receive_in_turn(id: SocketId, pieces: &[iovec], beside: &Beside, flags: c_int) -> Option<isize> {
+unsafe fn receive_in_turn(id: SocketId, pieces: &[iovec], outputs: &OutputArgs, flags: c_int) -> Option<isize> {
     let length = used(pieces).map(|piece| piece.iov_len.min(MOST)).sum::<usize>().min(MOST);
     // Found before new memory is mapped, which may be where a piece is not.
     let there = bytes_there(pieces);
@@ -188,7 +188,7 @@ unsafe fn receive_in_turn(id: SocketId, pieces: &[iovec], beside: &Beside, flags
     }
     // SAFETY: the caller's, and memory that is ours until it is unmapped; pieces have room for as much as is copied.
     unsafe {
-        let received = receive_in::<1>(id, &[iovec { iov_base: all, iov_len: length }], beside, flags);
+        let received = receive_in::<1>(id, &[iovec { iov_base: all, iov_len: length }], outputs, flags);
         let came = received.and_then(|received| usize::try_from(received).ok()).unwrap_or(0).min(length);
         copy_in_turn(all, came.min(there), pieces);
         libc::munmap(all, MOST);
@@ -312,8 +312,8 @@ unsafe fn send_from<const ROOM: usize>(id: SocketId, sent: &Sent<'_>, flags: c_i
         let mut room = [IoSlice::new(&[]); ROOM];
         let mut count = 0;
         // The kernel refuses what is not there.
-        let beside = [(sent.name.0.cast(), sent.name.1 as usize), sent.control];
-        if beside.iter().any(|(start, length)| !start.is_null() && !are_readable(*start, *length)) {
+        let outputs = [(sent.name.0.cast(), sent.name.1 as usize), sent.control];
+        if outputs.iter().any(|(start, length)| !start.is_null() && !are_readable(*start, *length)) {
             return None;
         }
         for piece in used(sent.pieces) {
@@ -377,8 +377,8 @@ pub(crate) unsafe fn are_all_usable(messages: &[libc::mmsghdr]) -> bool {
         let header = unsafe { &(*message).msg_hdr };
         // SAFETY: the caller's.
         let pieces = unsafe { pieces(header.msg_iov, header.msg_iovlen) };
-        let beside = [(header.msg_name, header.msg_namelen as usize), (header.msg_control, header.msg_controllen)];
-        beside.iter().all(|(start, length)| start.is_null() || are_readable(start.cast_const(), *length))
+        let outputs = [(header.msg_name, header.msg_namelen as usize), (header.msg_control, header.msg_controllen)];
+        outputs.iter().all(|(start, length)| start.is_null() || are_readable(start.cast_const(), *length))
             && pieces.is_some_and(|pieces| !pieces.is_empty() && pieces.iter().all(gives_bytes))
     })
 }

@@ -23,14 +23,14 @@ pub struct Control {
     /// A stream that a call may sleep on for as long as it takes.
     sleeper: Mutex<Option<TcpStream>>,
     /// Source of interim results.
-    clerk: Mutex<Option<Clerk>>,
+    interim_source: Mutex<Option<SharedInterimSource>>,
 }
 
 /// Source of a side's interim results, beside the measuring thread.
-pub(crate) type Clerk = Arc<Mutex<dyn Summary>>;
+pub(crate) type SharedInterimSource = Arc<Mutex<dyn InterimSource>>;
 
 /// Makes figures of interim counts.
-pub(crate) trait Summary: Send {
+pub(crate) trait InterimSource: Send {
     /// The result if the trial ended now; `None` without any news.
     fn so_far(&mut self) -> Option<SoFar>;
 }
@@ -70,13 +70,13 @@ impl Control {
 
     /// The result if the measurement ended now; `None` without any news. The calling thread does the work.
     pub fn so_far(&self) -> Option<SoFar> {
-        let clerk = self.clerk.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
-        clerk.lock().unwrap_or_else(PoisonError::into_inner).so_far()
+        let interim_source = self.interim_source.lock().unwrap_or_else(PoisonError::into_inner).clone()?;
+        interim_source.lock().unwrap_or_else(PoisonError::into_inner).so_far()
     }
 
     /// Sets the source of interim results; `None` at the end.
-    pub(crate) fn set_clerk(&self, clerk: Option<Clerk>) {
-        *self.clerk.lock().unwrap_or_else(PoisonError::into_inner) = clerk;
+    pub(crate) fn set_interim_source(&self, interim_source: Option<SharedInterimSource>) {
+        *self.interim_source.lock().unwrap_or_else(PoisonError::into_inner) = interim_source;
     }
 
     pub(crate) fn second(&self, bps: f64) {

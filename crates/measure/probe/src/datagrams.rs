@@ -9,7 +9,7 @@ use std::{
 };
 
 use grant::{Attachment, Granted, Launcher};
-use kernel::datagram::{Incoming, MOST_MESSAGES, Outgoing, Took};
+use kernel::datagram::{Incoming, MOST_MESSAGES, Outgoing, ReceivedMessage};
 use model::{
     Seat, Stack, WaitMode,
     bypass::{Record, Wait},
@@ -90,12 +90,12 @@ impl Bypass {
         self.stack.send(id, &stack::Outgoing { pieces: &pieces, name: &[], control: &[] }, 0)
     }
 
-    fn receive(&self, id: SocketId, room: &mut [u8], flags: i32) -> Outcome<Took> {
+    fn receive(&self, id: SocketId, room: &mut [u8], flags: i32) -> Outcome<ReceivedMessage> {
         let mut pieces = [IoSliceMut::new(room)];
         let mut message = stack::Incoming::new(&mut pieces);
         match self.stack.receive(id, &mut message, flags) {
             Outcome::Done(length) => {
-                Outcome::Done(Took { length, is_truncated: message.flags & stack::TRUNCATED != 0 })
+                Outcome::Done(ReceivedMessage { length, is_truncated: message.flags & stack::TRUNCATED != 0 })
             }
             Outcome::Kernel => Outcome::Kernel,
             Outcome::Failed(error) => Outcome::Failed(error),

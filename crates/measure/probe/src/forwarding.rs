@@ -8,11 +8,11 @@
 mod answers;
 mod craft;
 mod far;
-mod judge;
+mod frame_checker;
 mod link;
 mod near;
-mod talk;
 mod tally;
+mod trial_socket;
 mod view;
 
 use model::{ForwardingSpec, Seat, Side};

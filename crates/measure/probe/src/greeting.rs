@@ -25,7 +25,7 @@ const WAITING: usize = 256;
 const ACCEPTED_AT_ONCE: usize = 64;
 
 /// A listening socket and the connections that have not greeted yet.
-pub(crate) struct Guests {
+pub(crate) struct PendingConnections {
     listener: TcpListener,
     address: SocketAddr,
     token: u32,
@@ -60,7 +60,7 @@ pub(crate) fn peer_of(stream: &TcpStream) -> Result<SocketAddr, ProbeError> {
     stream.peer_addr().map_err(socket_error("ask the peer of a connection that is", unknown))
 }
 
-impl Guests {
+impl PendingConnections {
     /// Takes a listening socket that does not block.
     pub(crate) fn new(listener: TcpListener, address: SocketAddr, token: u32) -> Self {
         Self { listener, address, token, waiting: VecDeque::new() }
@@ -137,20 +137,20 @@ mod tests {
     use super::*;
     use crate::socket::{BACKLOG, bound};
 
-    fn guests() -> Guests {
+    fn pending() -> PendingConnections {
         let socket = bound((Ipv4Addr::LOCALHOST, 0).into(), Type::STREAM).expect("loopback");
         socket.listen(BACKLOG as i32).expect("bound");
         socket.set_nonblocking(true).expect("settable");
         let listener = TcpListener::from(socket);
         let address = listener.local_addr().expect("bound");
-        Guests::new(listener, address, 7)
+        PendingConnections::new(listener, address, 7)
     }
 
     /// Purpose of the first connection that is of the trial.
-    fn first(guests: &mut Guests) -> u32 {
+    fn first(pending: &mut PendingConnections) -> u32 {
         let began = Instant::now();
         loop {
-            if let Some((_, purpose)) = guests.next().expect("it listens") {
+            if let Some((_, purpose)) = pending.next().expect("it listens") {
                 return purpose;
             }
             assert!(began.elapsed() < Duration::from_secs(10), "nobody came");
@@ -168,29 +168,29 @@ mod tests {
 
     #[test]
     fn strangers_are_passed_over_however_many_they_are() {
-        let mut guests = guests();
-        let connect = || TcpStream::connect(guests.address()).expect("loopback");
+        let mut pending = pending();
+        let connect = || TcpStream::connect(pending.address()).expect("loopback");
         let mut silent: Vec<_> = (0..WAITING + 50).map(|_| connect()).collect();
         for (stream, said) in silent.iter_mut().zip([&b"wpgr\0\0"[..], b"GET / HTTP/1.0\r\n\r\n", &encode(8, 1)]) {
             stream.write_all(said).expect("sent");
         }
         drop(silent.pop());
         greet(&connect(), 7, 3).expect("sent");
-        assert_eq!(first(&mut guests), 3);
-        assert!(guests.waiting.len() <= WAITING);
+        assert_eq!(first(&mut pending), 3);
+        assert!(pending.waiting.len() <= WAITING);
     }
 
     #[test]
     fn a_greeting_may_come_in_parts() {
-        let mut guests = guests();
-        let mut stream = TcpStream::connect(guests.address()).expect("loopback");
+        let mut pending = pending();
+        let mut stream = TcpStream::connect(pending.address()).expect("loopback");
         stream.set_nodelay(true).expect("settable");
         let greeting = encode(7, 5);
         for byte in &greeting[..LENGTH - 1] {
             stream.write_all(&[*byte]).expect("sent");
-            assert!(guests.next().expect("it listens").is_none());
+            assert!(pending.next().expect("it listens").is_none());
         }
         stream.write_all(&greeting[LENGTH - 1..]).expect("sent");
-        assert_eq!(first(&mut guests), 5);
+        assert_eq!(first(&mut pending), 5);
     }
 }

@@ -6,17 +6,17 @@
 //! is not a one-way delay.
 
 mod background;
-mod book;
 mod client;
 mod load;
 mod message;
 mod ping_pong;
 mod pipe;
 mod recent;
+mod reply_tracker;
 mod server;
+mod session;
 mod so_far;
 mod stages;
-mod talk;
 
 use kernel::socket::set_ample_buffers;
 use model::{

@@ -7,12 +7,12 @@
 mod account;
 pub mod alone;
 mod far;
-mod meeting;
 mod near;
 mod receiving;
 mod replay;
 mod sending;
 mod streams;
+mod trial_socket;
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},

@@ -5,6 +5,7 @@
 //! with a small packet for a large one; where the far side cannot send it, or a router tells the far side that it is too
 //! big, the far side says so in a small one. So each way is judged alone, also where the other one is broken.
 
+mod burst;
 mod devices;
 mod far;
 mod hops;
@@ -12,7 +13,6 @@ mod message;
 mod near;
 mod post;
 mod search;
-mod volley;
 
 use model::{PathSpec, Seat, Side};
 

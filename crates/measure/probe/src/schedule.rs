@@ -30,7 +30,7 @@ pub(crate) fn messages_within(duration: Nanos, rate: PacketRate) -> u64 {
 }
 
 /// How messages really left.
-pub(crate) struct Departures {
+pub(crate) struct SendTimes {
     rate: PacketRate,
     first: Option<Nanos>,
     last: Nanos,
@@ -38,7 +38,7 @@ pub(crate) struct Departures {
     behind: TimeHistogram,
 }
 
-impl Departures {
+impl SendTimes {
     pub(crate) fn new(rate: PacketRate) -> Self {
         Self { rate, first: None, last: Nanos(0), gaps: TimeHistogram::new(), behind: TimeHistogram::new() }
     }
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn departures_are_as_they_were() {
-        let mut departures = Departures::new(PacketRate(1_000_000));
+        let mut departures = SendTimes::new(PacketRate(1_000_000));
         // The third is held up by 5 µs, and the fourth leaves with it.
         for (intended, departed) in [(0, 0), (1000, 1000), (2000, 7000), (3000, 7000), (8000, 8000)] {
             departures.record(Nanos(intended), Nanos(departed));

@@ -29,7 +29,7 @@ impl Version {
 
 /// Control messages of one datagram to send.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Said {
+pub(crate) struct SendControl {
     /// Time to live, or hop limit.
     pub(crate) ttl: Option<u8>,
     /// Type of service, or traffic class.
@@ -40,7 +40,7 @@ pub(crate) struct Said {
     pub(crate) segment: Option<u16>,
 }
 
-impl Said {
+impl SendControl {
     /// Reads control messages beside a datagram to an address of this version.
     ///
     /// `None` if the kernel has to act on one of them, or to refuse it.
@@ -179,18 +179,21 @@ mod tests {
         assert!(!writer.cut);
         let length = writer.length;
         let source = Some([198, 18, 0, 1].into());
-        let said = Said { ttl: Some(9), traffic_class: Some(0xb8), source, segment: Some(100) };
-        assert_eq!(Said::read(&room[..length], Version::V4), Some(said));
-        assert_eq!(Said::read(&room[..length], Version::Mapped), Some(said));
-        let segment_alone = Said { segment: Some(100), ..Said::default() };
-        assert_eq!(Said::read(&room[..length], Version::V6), Some(segment_alone), "passed over");
+        let said = SendControl { ttl: Some(9), traffic_class: Some(0xb8), source, segment: Some(100) };
+        assert_eq!(SendControl::read(&room[..length], Version::V4), Some(said));
+        assert_eq!(SendControl::read(&room[..length], Version::Mapped), Some(said));
+        let segment_alone = SendControl { segment: Some(100), ..SendControl::default() };
+        assert_eq!(SendControl::read(&room[..length], Version::V6), Some(segment_alone), "passed over");
         let mut writer = Writer::new(&mut room);
         writer.put_number(libc::SOL_IPV6, libc::IPV6_HOPLIMIT, 9);
         writer.put_number(libc::SOL_IPV6, libc::IPV6_TCLASS, 0xb8);
         let length = writer.length;
-        assert_eq!(Said::read(&room[..length], Version::V6), Some(Said { source: None, segment: None, ..said }));
+        assert_eq!(
+            SendControl::read(&room[..length], Version::V6),
+            Some(SendControl { source: None, segment: None, ..said })
+        );
         for other in [Version::V4, Version::Mapped] {
-            assert_eq!(Said::read(&room[..length], other), Some(Said::default()), "passed over");
+            assert_eq!(SendControl::read(&room[..length], other), Some(SendControl::default()), "passed over");
         }
     }
 
@@ -201,7 +204,7 @@ mod tests {
             let mut writer = Writer::new(&mut room);
             writer.put_info_v6(0, source.parse().expect("an address"));
             let length = writer.length;
-            Said::read(&room[..length], to).map(|said| said.source)
+            SendControl::read(&room[..length], to).map(|said| said.source)
         };
         let (v4, v6) = ("198.18.0.1", "2001:2::1");
         let chosen = |text: &str| Some(Some(text.parse().expect("an address")));
@@ -217,7 +220,7 @@ mod tests {
             let mut writer = Writer::new(&mut room);
             writer.put(level, kind, data);
             let length = writer.length;
-            Said::read(&room[..length], if level == libc::SOL_IPV6 { Version::V6 } else { Version::V4 })
+            SendControl::read(&room[..length], if level == libc::SOL_IPV6 { Version::V6 } else { Version::V4 })
         };
         assert_eq!(of(libc::SOL_IP, libc::IP_TTL, &0_i32.to_ne_bytes()), None, "refused");
         assert_eq!(of(libc::SOL_IP, libc::IP_TTL, &256_i32.to_ne_bytes()), None, "refused");
@@ -243,13 +246,13 @@ mod tests {
     proptest! {
         #[test]
         fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..100), length in 0..100_u8) {
-            let _ = Said::read(&bytes, Version::V4);
+            let _ = SendControl::read(&bytes, Version::V4);
             let mut bytes = bytes;
             if bytes.len() >= HEAD {
                 bytes[..8].copy_from_slice(&u64::from(length).to_ne_bytes());
             }
             for to in [Version::V4, Version::V6, Version::Mapped] {
-                let _ = Said::read(&bytes, to);
+                let _ = SendControl::read(&bytes, to);
             }
         }
     }

@@ -38,7 +38,7 @@ use xdp::{
 
 use crate::{sockaddr::needs_scope, socket_options::SocketOptions, ticks::Ticks};
 use busy_poll::BusyPoll;
-use port_sharing::Looks;
+use port_sharing::PortQueries;
 use queue::{OVERHEAD, Places};
 use rings::Ring;
 use route_cache::{Exit, RouteCache};
@@ -74,7 +74,7 @@ pub(crate) trait Kernel: Send {
 }
 
 /// A kernel socket as its descriptor describes it.
-pub(crate) struct Shadow {
+pub(crate) struct KernelSocketState {
     pub(crate) fd: RawFd,
     pub(crate) cookie: Option<u64>,
     /// Inode number of the file behind it.
@@ -136,7 +136,7 @@ pub(crate) struct Core {
     look_every: u64,
     /// Checks left until the next query for other sockets on our ports.
     ports_wait: u32,
-    looks: Looks,
+    looks: PortQueries,
     /// Set at each of these checks, for housekeeping by users of the stack.
     housekeeping: Arc<AtomicBool>,
 }
@@ -191,7 +191,7 @@ impl Core {
             looked: now,
             look_every: ticks.of_us(100_000),
             ports_wait: 0,
-            looks: Looks::new(ticks),
+            looks: PortQueries::new(ticks),
             housekeeping: Arc::default(),
         };
         core.read_interfaces();
@@ -220,9 +220,9 @@ impl Core {
     }
 
     /// Takes the flows of a socket; with `later`, also accepts a socket that cannot be bypassed yet.
-    pub(crate) fn open(&mut self, shadow: Shadow, later: bool, now: u64) -> Result<SocketId, Reason> {
+    pub(crate) fn open(&mut self, shadow: KernelSocketState, later: bool, now: u64) -> Result<SocketId, Reason> {
         self.follow_changes(now);
-        let Shadow { fd, cookie, inode, ends, options } = shadow;
+        let KernelSocketState { fd, cookie, inode, ends, options } = shadow;
         let admitted = options.and_then(|options| {
             let slot = self.control.add(fd, cookie.ok_or(Reason::Unreadable)?);
             self.control.slot(slot).set_ends(Some(options.local), options.peer);

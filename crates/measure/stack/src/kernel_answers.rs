@@ -8,7 +8,7 @@ use std::{
 
 use grant::{Returned, high_fds::high};
 use kernel::{
-    Asker,
+    RouteQueries,
     diag::{self, Bound, Room},
     link::{self, Link},
     neighbour::{self, Neighbour},
@@ -20,18 +20,18 @@ use crate::{calls, core::Kernel};
 
 pub(crate) struct Answers {
     /// `None` without a free descriptor.
-    asker: Option<Asker>,
+    queries: Option<RouteQueries>,
     room: Box<Room>,
 }
 
 impl Answers {
     pub(crate) fn new() -> Self {
-        Self { asker: Asker::open(high).ok(), room: Box::new([0; size_of::<Room>()]) }
+        Self { queries: RouteQueries::open(high).ok(), room: Box::new([0; size_of::<Room>()]) }
     }
 
     /// Descriptor of the queries.
     pub(crate) fn descriptor(&self) -> Option<RawFd> {
-        self.asker.as_ref().map(|asker| asker.as_fd().as_raw_fd())
+        self.queries.as_ref().map(|queries| queries.as_fd().as_raw_fd())
     }
 }
 
@@ -41,11 +41,11 @@ impl Kernel for Answers {
     }
 
     fn route(&mut self, to: IpAddr, from: Option<IpAddr>) -> Option<Way> {
-        route::to(self.asker.as_mut()?, to, from).ok()
+        route::to(self.queries.as_mut()?, to, from).ok()
     }
 
     fn neighbour(&mut self, interface: u32, address: IpAddr) -> Option<Neighbour> {
-        neighbour::at(self.asker.as_mut()?, interface, address).ok()?
+        neighbour::at(self.queries.as_mut()?, interface, address).ok()?
     }
 
     fn udp_sockets(&mut self, port: Option<u16>, each: &mut dyn FnMut(&Bound)) -> bool {

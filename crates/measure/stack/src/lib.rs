@@ -22,4 +22,4 @@ pub mod wipe_on_fork;
 pub use calls::{Same, cookie, has_same, inode, is_nonblocking, is_socket};
 pub use classify::{Class, classify, is_v6, note, port};
 pub use message::{DO_NOT_WAIT, Incoming, Outcome, Outgoing, TRUNCATED};
-pub use stack::{Asleep, Caller, SocketId, Stack};
+pub use stack::{Caller, SleepingThread, SocketId, Stack};

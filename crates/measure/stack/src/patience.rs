@@ -76,9 +76,9 @@ impl Patience {
 /// would leave it half done.
 ///
 /// Lasts until [`release`](Held::release), not until it is dropped, as a waiting call may be cancelled.
-pub struct Held(u64);
+pub struct BlockedSignals(u64);
 
-impl Held {
+impl BlockedSignals {
     /// Blocks all signals except faults and libc's own.
     pub fn back() -> Self {
         const KEPT: [i32; 9] = [

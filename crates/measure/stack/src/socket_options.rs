@@ -80,7 +80,7 @@ pub(crate) struct SocketOptions {
     /// Segment size in bytes (`UDP_SEGMENT`); 0: not cut.
     pub(crate) segment: u16,
     /// Control messages to receive.
-    pub(crate) wants: Wants,
+    pub(crate) requested: RequestedControl,
 }
 
 impl SocketOptions {
@@ -114,7 +114,7 @@ impl Discovery {
 
 /// Control messages that a socket has requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Wants {
+pub(crate) struct RequestedControl {
     pub(crate) micros: bool,
     pub(crate) nanos: bool,
     pub(crate) v4_info: bool,
@@ -125,7 +125,7 @@ pub(crate) struct Wants {
     pub(crate) v6_class: bool,
 }
 
-impl Wants {
+impl RequestedControl {
     /// Whether it requests timestamps.
     pub(crate) fn time(self) -> bool {
         self.micros || self.nanos
@@ -172,7 +172,7 @@ pub(crate) fn read(fd: RawFd) -> Result<SocketOptions, Reason> {
         labels: v6 && is_set(fd, libc::SOL_IPV6, 70),
         room: number(fd, libc::SOL_SOCKET, libc::SO_RCVBUF).max(0) as usize,
         segment: number(fd, libc::SOL_UDP, libc::UDP_SEGMENT) as u16,
-        wants: wants(fd, v6),
+        requested: requested(fd, v6),
     })
 }
 
@@ -199,9 +199,9 @@ fn rule_out(fd: RawFd) -> Result<(), Reason> {
     }
 }
 
-fn wants(fd: RawFd, v6: bool) -> Wants {
+fn requested(fd: RawFd, v6: bool) -> RequestedControl {
     let v6_set = |name: i32| v6 && is_set(fd, libc::SOL_IPV6, name);
-    Wants {
+    RequestedControl {
         micros: is_set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMP),
         nanos: is_set(fd, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS),
         v4_info: is_set(fd, libc::SOL_IP, libc::IP_PKTINFO),
@@ -238,7 +238,10 @@ mod tests {
         let own = socket.local_addr().expect("bound");
         let seen = read(socket.as_raw_fd()).expect("UDP");
         assert_eq!((seen.local, seen.peer, seen.v6, seen.nonblocking, seen.device), (own, None, false, false, None));
-        assert_eq!((seen.v4_marks, seen.segment, seen.wants, seen.shares_port), ([64, 0], 0, Wants::default(), false));
+        assert_eq!(
+            (seen.v4_marks, seen.segment, seen.requested, seen.shares_port),
+            ([64, 0], 0, RequestedControl::default(), false)
+        );
         socket.connect("127.0.0.1:9").expect("loopback");
         socket.set_nonblocking(true).expect("settable");
         socket.set_ttl(9).expect("settable");
@@ -247,7 +250,7 @@ mod tests {
         let seen = read(socket.as_raw_fd()).expect("UDP");
         assert_eq!(seen.peer, Some("127.0.0.1:9".parse().expect("an address")));
         assert!(seen.nonblocking && seen.v4_marks[0] == 9);
-        assert_eq!(seen.wants, Wants { v4_ttl: true, nanos: true, ..Wants::default() });
+        assert_eq!(seen.requested, RequestedControl { v4_ttl: true, nanos: true, ..RequestedControl::default() });
     }
 
     #[test]

@@ -25,7 +25,7 @@ use rustix::event::{
 
 use crate::{
     calls, classify,
-    core::{Core, Received, Shadow},
+    core::{Core, KernelSocketState, Received},
     kernel_answers::Answers,
     message::{Incoming, Outcome},
     socket_options,
@@ -34,7 +34,7 @@ use crate::{
 };
 use sleep::Sleepers;
 
-pub use sleep::Asleep;
+pub use sleep::SleepingThread;
 pub use wait::Caller;
 
 /// Supported flags of recvmsg(2).
@@ -62,7 +62,7 @@ pub struct Stack {
     forked: Forked,
     housekeeping: Arc<AtomicBool>,
     /// Descriptor of route queries.
-    asker: Option<RawFd>,
+    queries: Option<RawFd>,
     /// Readable when a packet arrives, or when another thread has queued a datagram.
     poll: OwnedFd,
     number: [RawFd; 1],
@@ -86,7 +86,7 @@ impl Stack {
     pub fn new(grant: Grant, wait: Wait) -> io::Result<Self> {
         let has_cards = grant.interfaces.iter().any(Granted::is_busy_polled);
         let answers = Answers::new();
-        let asker = answers.descriptor();
+        let queries = answers.descriptor();
         let core = Core::new(grant, Box::new(answers), Ticks::measure(), ticks::now());
         let poll = high(epoll::create(CreateFlags::CLOEXEC)?);
         let came = high(eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?);
@@ -99,7 +99,7 @@ impl Stack {
             has_cards,
             wait,
             forked,
-            asker,
+            queries,
             number: [poll.as_raw_fd()],
             poll,
             came,
@@ -146,7 +146,7 @@ impl Stack {
     fn opens(&self, fd: RawFd, later: bool) -> Result<SocketId, Reason> {
         let open = |core: &mut Core| {
             let (cookie, inode, ends) = (calls::cookie(fd), calls::inode(fd), classify::ends(fd));
-            let shadow = Shadow { fd, cookie, inode, ends, options: socket_options::read(fd) };
+            let shadow = KernelSocketState { fd, cookie, inode, ends, options: socket_options::read(fd) };
             core.open(shadow, later, ticks::now())
         };
         self.with_core(open).unwrap_or(Err(Reason::Forked))

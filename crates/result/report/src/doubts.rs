@@ -66,7 +66,7 @@ fn environment_changed(changes: &[String], machines: Option<&Environment>, t: &T
 }
 
 /// One doubt, and where it arose.
-pub(crate) struct Gathered {
+pub(crate) struct GroupedDoubt {
     pub(crate) doubt: Doubt,
     /// Further doubts that one text tells of: about other cores or other changes.
     more: Vec<Doubt>,
@@ -76,7 +76,7 @@ pub(crate) struct Gathered {
     trials: Vec<u32>,
 }
 
-impl Gathered {
+impl GroupedDoubt {
     fn of(doubt: &Doubt, trial: Option<u32>) -> Self {
         Self { doubt: doubt.clone(), more: vec![], of_run: trial.is_none(), trials: trial.into_iter().collect() }
     }
@@ -144,12 +144,12 @@ impl Gathered {
 
 /// Every doubt of the run and its trials, each said once: those of one kind become the worst of them, one about cores names all
 /// cores, and one about changes all changes.
-pub(crate) fn gather(run: &Run) -> Vec<Gathered> {
-    let of_run = run.doubts.iter().map(|doubt| Gathered::of(doubt, None));
-    let of_trial = |trial: &Trial| -> Vec<Gathered> {
-        trial.doubts.iter().map(|doubt| Gathered::of(doubt, Some(trial.number))).collect()
+pub(crate) fn gather(run: &Run) -> Vec<GroupedDoubt> {
+    let of_run = run.doubts.iter().map(|doubt| GroupedDoubt::of(doubt, None));
+    let of_trial = |trial: &Trial| -> Vec<GroupedDoubt> {
+        trial.doubts.iter().map(|doubt| GroupedDoubt::of(doubt, Some(trial.number))).collect()
     };
-    let mut kinds: Vec<Gathered> = Vec::new();
+    let mut kinds: Vec<GroupedDoubt> = Vec::new();
     for one in of_run.chain(run.trials.iter().flat_map(of_trial)) {
         match kinds.iter_mut().find_map(|known| worse(&known.doubt, &one.doubt).map(|worse| (known, worse))) {
             Some((known, worse)) => {
@@ -159,7 +159,7 @@ pub(crate) fn gather(run: &Run) -> Vec<Gathered> {
             None => kinds.push(one),
         }
     }
-    let mut gathered: Vec<Gathered> = Vec::new();
+    let mut gathered: Vec<GroupedDoubt> = Vec::new();
     for one in kinds {
         if !gathered.iter_mut().any(|known| known.takes(&one)) {
             gathered.push(one);
@@ -299,10 +299,10 @@ mod tests {
 
     #[test]
     fn doubts_about_cores_name_all_of_them_at_once() {
-        let of = |cpu, trial| Gathered::of(&Doubt::OtherLoad { cpu, percent: 30.0, machine: String::new() }, trial);
+        let of = |cpu, trial| GroupedDoubt::of(&Doubt::OtherLoad { cpu, percent: 30.0, machine: String::new() }, trial);
         let mut first = of(0, Some(1));
         assert!(first.takes(&of(1, Some(3))) && first.takes(&of(2, Some(1))));
-        assert!(!first.takes(&Gathered::of(&Doubt::Interrupted, Some(1))));
+        assert!(!first.takes(&GroupedDoubt::of(&Doubt::Interrupted, Some(1))));
         let english = first.advice(&run(), Lang::En);
         assert!(english.contains("(core 0 30 %, core 1 30 %, core 2 30 %)"), "{english}");
         assert_eq!((first.trials.as_slice(), first.of_run), ([1, 3].as_slice(), false));
@@ -318,10 +318,10 @@ mod tests {
     #[test]
     fn a_machine_that_changed_is_one_doubt_however_much_of_it_did() {
         let changed = |what: &str| Doubt::EnvironmentChanged { what: what.to_owned() };
-        let mut first = Gathered::of(&changed("endpoints 1 interfaces 1 mtu: 1500 → 9000"), None);
+        let mut first = GroupedDoubt::of(&changed("endpoints 1 interfaces 1 mtu: 1500 → 9000"), None);
         for what in ["endpoints 1 interfaces 1 state: \"up\" → \"down\"", "endpoints 2 interfaces 1 mtu: 1500 → 9000"]
         {
-            assert!(first.takes(&Gathered::of(&changed(what), None)));
+            assert!(first.takes(&GroupedDoubt::of(&changed(what), None)));
         }
         let [english, japanese] = [Lang::En, Lang::Ja].map(|lang| first.advice(&run(), lang));
         let both = "(endpoint 1 interface 1: mtu 1500 → 9000, link state \"up\" → \"down\"; endpoint 2 interface 1 mtu: 1500 → 9000)";

@@ -67,6 +67,6 @@ pub use redact::{RedactError, redacted};
 pub use rfc2544::classified;
 pub use router::{router, router_is_up};
 pub use show::command;
-pub use sides::{heard, heard_so_far, sent};
+pub use sides::{received, received_so_far, sent};
 pub use summary::summary;
 pub use watch::WatchWords;

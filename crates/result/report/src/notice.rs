@@ -89,7 +89,7 @@ pub enum Notice<'a> {
     /// How the device under test has to be configured: commands follow.
     ConfigureDut,
     /// An IP version does not get through the device under test, and is left out.
-    NotThrough {
+    DutUnreachable {
         /// The IP version.
         ip: IpVersion,
         /// The observation, in English.
@@ -143,7 +143,7 @@ impl Notice<'_> {
                 let [frames, seen, lost] = [frames, seen, dropped].map(|count| show::grouped(*count));
                 with(&[("frames", &frames), ("seen", &seen), ("dropped", &lost)])
             }
-            Self::NotThrough { ip, .. } => with(&[("ip", ip)]),
+            Self::DutUnreachable { ip, .. } => with(&[("ip", ip)]),
             _ => with(&[]),
         }
     }

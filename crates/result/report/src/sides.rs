@@ -1,6 +1,6 @@
 //! Counts of one side of numbered packets, as plain text.
 
-use model::{Heard, PacketsSent, SequenceHeard};
+use model::{ListenerCounts, PacketsSent, SequenceCounts};
 
 use crate::{
     lang::Lang,
@@ -34,9 +34,9 @@ pub fn sent(streams: &[PacketsSent], lang: Lang) -> String {
 }
 
 /// Received packets of each numbered sequence.
-pub fn heard(heard: &Heard, lang: Lang) -> String {
+pub fn received(counts: &ListenerCounts, lang: Lang) -> String {
     let t = Texts::of(lang);
-    let knows_latency = heard.sequences.iter().any(|sequence| sequence.latency_ns.is_some());
+    let knows_latency = counts.sequences.iter().any(|sequence| sequence.latency_ns.is_some());
     let head = [
         t.get("sides-col-sequence"),
         t.get("col-datagrams-received"),
@@ -46,7 +46,7 @@ pub fn heard(heard: &Heard, lang: Lang) -> String {
         t.get("col-corrupt"),
         if knows_latency { "p50 (µs)".to_owned() } else { String::new() },
     ];
-    let row = |sequence: &SequenceHeard| {
+    let row = |sequence: &SequenceCounts| {
         let p50 = sequence.latency_ns.as_ref().and_then(|latency| latency.p50);
         let cells = [
             sequence.number.to_string(),
@@ -59,8 +59,8 @@ pub fn heard(heard: &Heard, lang: Lang) -> String {
         ];
         Row(cells, vec![])
     };
-    let rows: Vec<_> = heard.sequences.iter().map(row).collect();
-    let others = t.with("sides-others", &[("others", &grouped(heard.others))]);
+    let rows: Vec<_> = counts.sequences.iter().map(row).collect();
+    let others = t.with("sides-others", &[("others", &grouped(counts.others))]);
     match rows.is_empty() {
         true => format!("{}\n{others}\n", t.get("sides-nothing")),
         false => lines(table(head, rows)) + &format!("{}\n{others}\n", t.get("sides-lost-note")),
@@ -68,8 +68,8 @@ pub fn heard(heard: &Heard, lang: Lang) -> String {
 }
 
 /// Received so far, in a line; `pps` is the rate since the line before.
-pub fn heard_so_far(heard: &Heard, pps: f64, lang: Lang) -> String {
-    let (received, lost) = (heard.sum(|sequence| sequence.received), heard.sum(|sequence| sequence.lost));
+pub fn received_so_far(counts: &ListenerCounts, pps: f64, lang: Lang) -> String {
+    let (received, lost) = (counts.sum(|sequence| sequence.received), counts.sum(|sequence| sequence.lost));
     let (received, lost, pps) = (grouped(received), grouped(lost), packet_rate(pps));
     Texts::of(lang).with("sides-so-far", &[("received", &received), ("pps", &pps), ("lost", &lost)])
 }

@@ -114,7 +114,7 @@ pub enum StoreError {
     Lock(#[from] kernel::Error),
     /// The file that says which program has the run could not be written.
     #[error("cannot write {path}: {source}")]
-    Hold {
+    RunLock {
         /// The file.
         path: PathBuf,
         /// Message of the system.

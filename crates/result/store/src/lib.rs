@@ -6,7 +6,7 @@
 mod baseline;
 mod conclusion;
 mod error;
-mod hold;
+mod run_lock;
 mod schema;
 mod version_1;
 
@@ -26,7 +26,7 @@ use serde::Serialize;
 pub use baseline::Baseline;
 pub use conclusion::{Drawn, StoredConclusion};
 pub use error::{StoreError, Trouble};
-pub use hold::Hold;
+pub use run_lock::RunLock;
 
 /// How long to wait for another wireproof that is writing. One write takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);

@@ -200,15 +200,15 @@ fn a_run_is_for_one_program_until_that_ends() {
     let files = || std::fs::read_dir(path.parent().unwrap()).unwrap().count();
     let alone = files();
     let (run, other) = (RunId("r1".into()), RunId("r2".into()));
-    let first = store.hold(&run).unwrap();
-    let error = Store::open(&path).unwrap().hold(&run).unwrap_err().to_string();
+    let first = store.lock_run(&run).unwrap();
+    let error = Store::open(&path).unwrap().lock_run(&run).unwrap_err().to_string();
     assert!(error.starts_with(&format!("run r1 is under way (pid {})", std::process::id())), "{error}");
-    assert!(store.hold(&other).is_ok());
+    assert!(store.lock_run(&other).is_ok());
     drop(first);
-    assert!(store.hold(&run).is_ok());
+    assert!(store.lock_run(&run).is_ok());
     assert_eq!(files(), alone, "nothing is left");
     std::fs::write(path.with_file_name("store.sqlite.r1.lock"), "4000000000\n").unwrap();
-    assert!(store.hold(&run).is_ok(), "a file that a killed program left is nobody's");
+    assert!(store.lock_run(&run).is_ok(), "a file that a killed program left is nobody's");
 }
 
 #[test]

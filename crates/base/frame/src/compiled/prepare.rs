@@ -13,7 +13,7 @@ use super::{CompileError, Offsets, Place, Size};
 use crate::{
     headers::{self, Ip},
     tag::{self, Tag},
-    variation::{Spot, Variation, Wheels},
+    variation::{FieldPlace, Variation, VariationBuilder},
 };
 
 /// The different ones of these sizes, and which of them each is.
@@ -155,10 +155,10 @@ impl Fields {
             IpAddr::V6(_) => (offsets.l3 + 8, offsets.l3 + 24),
         };
         let v4 = offsets.ip_checksum.is_some();
-        let port = |offset| Spot { offset, in_ip_checksum: false, in_transport_checksum: true };
-        let ip = |offset| Spot { offset, in_ip_checksum: v4, in_transport_checksum: true };
-        let mac = |offset| Spot { offset, in_ip_checksum: false, in_transport_checksum: false };
-        let mut wheels = Wheels::new(flows);
+        let port = |offset| FieldPlace { offset, in_ip_checksum: false, in_transport_checksum: true };
+        let ip = |offset| FieldPlace { offset, in_ip_checksum: v4, in_transport_checksum: true };
+        let mac = |offset| FieldPlace { offset, in_ip_checksum: false, in_transport_checksum: false };
+        let mut wheels = VariationBuilder::new(flows);
         wheels.add(&self.source_port, port(offsets.l4));
         wheels.add(&self.destination_port, port(offsets.l4 + 2));
         wheels.add(&self.source_ip, ip(source));

@@ -18,7 +18,7 @@ pub struct MovedNic {
 /// A program that configures interfaces told to leave a NIC alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
 #[display("{interface} left alone by {manager}")]
-pub struct LeftAlone {
+pub struct UnmanagedNic {
     /// The program.
     pub manager: Manager,
     /// The NIC.

@@ -2,8 +2,8 @@
 
 mod forwarding;
 mod goodput;
-mod heard;
 mod latency;
+mod listener_counts;
 mod measurement;
 mod packets;
 mod path;
@@ -22,8 +22,8 @@ pub use goodput::{
     DatagramsReceived, DatagramsSent, Flow, GoodputReceived, GoodputResult, GoodputSecond, GoodputSent, GoodputSide,
     TcpSeconds, TcpState, Together, WaySecond, ZeroCopied,
 };
-pub use heard::{Heard, SequenceHeard};
 pub use latency::{LatencyResult, OneWay, Stage, StageName, Variation};
+pub use listener_counts::{ListenerCounts, SequenceCounts};
 pub use measurement::Measures;
 pub use packets::{
     AllSenders, BitRates, Numbers, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide, ReceivedOn,

@@ -9,7 +9,7 @@ use model::{
     counters::Source,
 };
 
-use super::Kept;
+use super::RecordedEvents;
 
 /// Facts at the start of the program.
 pub(super) struct Known {
@@ -36,8 +36,8 @@ impl Before {
         Self { interfaces: Vec::new(), ..self }
     }
 
-    pub(super) fn until_now(self, kept: Kept, steering: Steering, known: Known) -> Account {
-        let Kept { mut claims, mut outside, outside_beyond, refused } = kept;
+    pub(super) fn until_now(self, kept: RecordedEvents, steering: Steering, known: Known) -> Account {
+        let RecordedEvents { mut claims, mut outside, outside_beyond, refused } = kept;
         join(&mut claims, &mut outside);
         let deltas = self.reading.until(&reading(&self.interfaces)).deltas;
         let there = link::list();

@@ -4,7 +4,7 @@ use model::Dut;
 
 use super::{
     Parsed, ReferenceError,
-    lab::{Ground, made_anew},
+    lab::{LabProperties, made_anew},
     testers::{addresses, end_name},
 };
 use crate::{
@@ -60,12 +60,12 @@ impl Layout for Bridge {
     }
 
     fn lay_out(&self, id: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<LaidOut, BedError> {
-        Ok(LaidOut::New(self.topology(&Ground::of(id, wanted, machines)?)))
+        Ok(LaidOut::New(self.topology(&LabProperties::of(id, wanted, machines)?)))
     }
 }
 
 impl Bridge {
-    fn topology(&self, ground: &Ground) -> Topology {
+    fn topology(&self, ground: &LabProperties) -> Topology {
         let count = self.senders + 1;
         let tester = |place| ground.tester(place, count, ground.addresses(addresses(place, true)));
         let mut nodes: Vec<Node> = (0..count).map(tester).collect();
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn several_senders_are_joined_to_their_receiver_by_a_bridge() {
-        let ground = Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 1 };
+        let ground = LabProperties { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 1 };
         let topology = Bridge { senders: 2, name: "switch" }.topology(&ground);
         let bed = topology.bed("lab:senders=2", model::Privilege::Root);
         assert_eq!(bed.endpoints.iter().map(|end| end.name.as_str()).collect::<Vec<_>>(), ["a1", "a2", "b"]);

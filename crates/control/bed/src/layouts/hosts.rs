@@ -8,14 +8,14 @@ use std::net::IpAddr;
 pub use self::asked::HostsReferenceError;
 use self::{
     asked::{Asked, Hosts},
-    ground::Ground,
+    ground::FoundMachine,
 };
 use super::{Parsed, testers::end_name};
 use crate::{
     error::{BedError, HostsError},
     machine::Machine,
     reference::Remote,
-    through::Through,
+    through::DutRequest,
     topology::{Interface, Node, Role, Topology},
     wanted::{BedRef, LaidOut, Layout, Rights, Wanted},
 };
@@ -41,7 +41,7 @@ impl Layout for Hosts {
         self.far.iter().map(|far| far.remote.clone()).collect()
     }
 
-    fn through(&self) -> Option<&Through> {
+    fn through(&self) -> Option<&DutRequest> {
         self.through.known()
     }
 
@@ -50,7 +50,7 @@ impl Layout for Hosts {
     }
 
     fn lay_out(&self, _: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<LaidOut, BedError> {
-        let grounds: Vec<Ground> =
+        let grounds: Vec<FoundMachine> =
             machines.iter_mut().map(|machine| ground(machine, wanted)).collect::<Result<_, _>>()?;
         self.check_different(&grounds)?;
         let far = grounds.iter().skip(1).zip(&self.far).map(|(ground, far)| ground.end(&far.end, wanted.mtu));
@@ -84,7 +84,7 @@ impl Hosts {
     }
 
     /// Refuses the same machine under two names.
-    fn check_different(&self, grounds: &[Ground]) -> Result<(), HostsError> {
+    fn check_different(&self, grounds: &[FoundMachine]) -> Result<(), HostsError> {
         let destinations = || self.far.iter().map(|far| far.remote.destination.clone());
         for (index, (ground, to)) in grounds.iter().skip(1).zip(destinations()).enumerate() {
             if ground.is_same_machine(&grounds[0]) {
@@ -115,7 +115,7 @@ fn check_addresses(ends: &[(String, Interface)]) -> Result<(), HostsError> {
 }
 
 /// The one interface here from which all of these ends are reached.
-fn towards_all(near: &mut Machine, ground: &Ground, ends: &[Interface]) -> Result<Asked, BedError> {
+fn towards_all(near: &mut Machine, ground: &FoundMachine, ends: &[Interface]) -> Result<Asked, BedError> {
     let mut all: Vec<Asked> = Vec::new();
     for end in ends {
         let asked = ground.towards(end, &sources(near, end)?)?;
@@ -130,9 +130,9 @@ fn towards_all(near: &mut Machine, ground: &Ground, ends: &[Interface]) -> Resul
 }
 
 /// Reads the state of a machine.
-fn ground(machine: &mut Machine, wanted: &Wanted) -> Result<Ground, BedError> {
+fn ground(machine: &mut Machine, wanted: &Wanted) -> Result<FoundMachine, BedError> {
     let interfaces = machine.endpoint_facts("this machine")?.interfaces;
-    let mut ground = Ground { allowed: machine.allowed.clone(), interfaces };
+    let mut ground = FoundMachine { allowed: machine.allowed.clone(), interfaces };
     if !wanted.taking.uplink {
         let of_ssh = machine.ssh.and_then(|address| ground.holder(address)).map(|interface| interface.name.clone());
         ground.allowed.protected = machine.uplinks()?.into_iter().chain(of_ssh).collect();

@@ -26,7 +26,7 @@ struct Lab;
 
 /// Common properties of labs.
 #[derive(Clone)]
-pub(super) struct Ground {
+pub(super) struct LabProperties {
     /// Part of its namespaces' names: `wp<id>-a`, `wp<id>-b`.
     pub(super) id: String,
     pub(super) mtu: Mtu,
@@ -54,11 +54,11 @@ impl Layout for Lab {
     }
 
     fn lay_out(&self, id: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<LaidOut, BedError> {
-        Ok(LaidOut::New(topology(&Ground::of(id, wanted, machines)?)))
+        Ok(LaidOut::New(topology(&LabProperties::of(id, wanted, machines)?)))
     }
 }
 
-fn topology(ground: &Ground) -> Topology {
+fn topology(ground: &LabProperties) -> Topology {
     let [a, b] = [0, 1].map(|place| ground.tester(place, 2, ground.addresses(addresses(place, true))));
     let ends = [(0, a.interfaces[0].name.clone()), (1, b.interfaces[0].name.clone())];
     Topology { nodes: vec![a, b], links: vec![Link::Veth { ends, mtu: ground.mtu }], dut: None, simulated: true }
@@ -69,7 +69,7 @@ pub(super) fn made_anew(bed: &str) -> String {
     format!("; this lab is made anew for each run: measure with --bed {bed}")
 }
 
-impl Ground {
+impl LabProperties {
     /// Reads the state of this machine.
     pub(super) fn of(id: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<Self, BedError> {
         let mtu = wanted.mtu.unwrap_or(ETHERNET_MTU);
@@ -114,8 +114,8 @@ mod tests {
     use super::*;
     use crate::layouts::tests::changes_of;
 
-    fn ground(mtu: u32) -> Ground {
-        Ground { id: "1f".into(), mtu: Mtu(mtu), ipv6: true, networks: 1 }
+    fn ground(mtu: u32) -> LabProperties {
+        LabProperties { id: "1f".into(), mtu: Mtu(mtu), ipv6: true, networks: 1 }
     }
 
     #[test]

@@ -10,9 +10,9 @@ use super::{
 use crate::{
     error::{BedError, NicError},
     machine::Machine,
-    through::{self, Through},
+    through::{self, DutRequest},
     topology::{Before, Interface, Link, Node, Role, Topology},
-    wanted::{BedRef, LaidOut, Layout, Rights, Taking, Wanted},
+    wanted::{BedRef, LaidOut, Layout, NicConsent, Rights, Wanted},
 };
 
 /// Usage.
@@ -27,11 +27,11 @@ const LONGEST_NAME: usize = 15;
 struct Nics {
     names: [String; 2],
     /// A device between them.
-    through: Through,
+    through: DutRequest,
 }
 
 /// Two NICs that can be taken, and how.
-struct Ground {
+struct NicPair {
     /// Part of its namespaces' names: `wp<id>-a`, `wp<id>-b`.
     id: String,
     nics: [NicFacts; 2],
@@ -62,7 +62,7 @@ fn two(text: &str) -> Result<BedRef, ReferenceError> {
     }
     match through::parse(&parts.join(",")) {
         Ok(through) => Ok(BedRef::new(text, Nics { names: [*a, *b].map(str::to_owned), through })),
-        Err(why) => Err(ReferenceError::Through { text, why }),
+        Err(why) => Err(ReferenceError::DutRequest { text, why }),
     }
 }
 
@@ -80,7 +80,7 @@ impl Layout for Nics {
         }
     }
 
-    fn through(&self) -> Option<&Through> {
+    fn through(&self) -> Option<&DutRequest> {
         self.through.known()
     }
 
@@ -93,14 +93,14 @@ impl Layout for Nics {
         let nics = self.choose(&state, wanted.mtu, wanted.taking).map_err(|error| BedError::Nic(Box::new(error)))?;
         let ipv6 = machines[0].lab_state(None)?.ipv6;
         let (id, managers) = (id.to_owned(), state.managers);
-        let ground = Ground { id, nics, managers, mtu: wanted.mtu, ipv6, stamps: wanted.stamps };
+        let ground = NicPair { id, nics, managers, mtu: wanted.mtu, ipv6, stamps: wanted.stamps };
         Ok(LaidOut::New(self.topology(&ground)))
     }
 }
 
 impl Nics {
     /// These two of the machine's NICs; an error if one of them must not be taken.
-    fn choose(&self, state: &NicsState, mtu: Option<Mtu>, taking: Taking) -> Result<[NicFacts; 2], NicError> {
+    fn choose(&self, state: &NicsState, mtu: Option<Mtu>, taking: NicConsent) -> Result<[NicFacts; 2], NicError> {
         let [a, b] = self.names.each_ref().map(|name| named(name, state));
         let nics = [a?.clone(), b?.clone()];
         for nic in &nics {
@@ -111,7 +111,7 @@ impl Nics {
         Ok(nics)
     }
 
-    fn topology(&self, ground: &Ground) -> Topology {
+    fn topology(&self, ground: &NicPair) -> Topology {
         let nodes: Vec<Node> = (0..2).map(|side| self.tester(side, ground)).collect();
         let link = |(node, nic): (usize, &NicFacts)| Link::Nic {
             node,
@@ -128,7 +128,7 @@ impl Nics {
         }
     }
 
-    fn tester(&self, side: usize, ground: &Ground) -> Node {
+    fn tester(&self, side: usize, ground: &NicPair) -> Node {
         let (name, nic) = (end_name(side, 2), &ground.nics[side]);
         let mtu = ground.mtu.unwrap_or(nic.mtu);
         let is_routed = !self.through.gateways.is_empty();
@@ -157,7 +157,7 @@ impl Nics {
 
 /// The reason why a NIC is not taken without the user's consent; `None` for an idle one.
 pub(crate) fn why_not(nic: &NicFacts) -> Option<String> {
-    let refused = check_kind(nic).and_then(|()| check_use(nic, Taking::default())).err()?;
+    let refused = check_kind(nic).and_then(|()| check_use(nic, NicConsent::default())).err()?;
     Some(match refused {
         NicError::InUse { what, .. } => format!("in use ({})", what.join(", ")),
         NicError::Uplink { .. } => "it carries the machine's default route".to_owned(),
@@ -204,14 +204,14 @@ fn check_kind(nic: &NicFacts) -> Result<(), NicError> {
     }
 }
 
-fn check_use(nic: &NicFacts, taking: Taking) -> Result<(), NicError> {
+fn check_use(nic: &NicFacts, taking: NicConsent) -> Result<(), NicError> {
     let name = nic.name.clone();
     if !nic.lasting.is_empty() {
         return Err(NicError::Lasting { name, what: nic.lasting.clone() });
     }
     let is_own_way_out = nic.carries_session || nic.is_uplink;
     match taking {
-        Taking { uplink: true, .. } if is_own_way_out => return Ok(()),
+        NicConsent { uplink: true, .. } if is_own_way_out => return Ok(()),
         _ if nic.carries_session => return Err(NicError::Session { name }),
         _ if nic.is_uplink => return Err(NicError::Uplink { name }),
         _ => {}

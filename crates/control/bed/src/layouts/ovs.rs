@@ -6,7 +6,7 @@ use model::{Dut, OVS};
 
 use super::{
     Parsed,
-    lab::{Ground, made_anew},
+    lab::{LabProperties, made_anew},
     testers::{addresses, end_name},
 };
 use crate::{
@@ -41,11 +41,11 @@ impl Layout for Ovs {
     }
 
     fn lay_out(&self, id: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<LaidOut, BedError> {
-        Ok(LaidOut::New(topology(&Ground::of(id, wanted, machines)?)))
+        Ok(LaidOut::New(topology(&LabProperties::of(id, wanted, machines)?)))
     }
 }
 
-fn topology(ground: &Ground) -> Topology {
+fn topology(ground: &LabProperties) -> Topology {
     let mut nodes: Vec<Node> =
         [0, 1].map(|place| ground.tester(place, 2, ground.addresses(addresses(place, true)))).into();
     // Its daemon takes packets from sockets, which are not told what is left to a card.
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn an_open_vswitch_has_daemons_and_a_folder_of_its_own() {
-        let mut topology = topology(&Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 1 });
+        let mut topology = topology(&LabProperties { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 1 });
         let mut bed = topology.bed("lab:ovs", Privilege::Root);
         assert_eq!((bed.layout(), dut_namespace(&bed).as_deref()), ("lab-ovs", Some("wp1f-ovs")));
         let changes = changes_of(&topology);

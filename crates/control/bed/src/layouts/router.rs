@@ -5,13 +5,13 @@ use model::{Dut, XDP_ROUTER};
 
 use super::{
     Parsed,
-    lab::{Ground, made_anew},
+    lab::{LabProperties, made_anew},
     testers::{end_name, routes_of},
 };
 use crate::{
     error::BedError,
     machine::Machine,
-    through::Through,
+    through::DutRequest,
     topology::{Interface, Link, Node, Topology, facing},
     wanted::{BedRef, LaidOut, Layout, Rights, Wanted},
 };
@@ -60,11 +60,11 @@ impl Layout for Router {
     }
 
     fn lay_out(&self, id: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<LaidOut, BedError> {
-        Ok(LaidOut::New(topology(*self, &Ground::of(id, wanted, machines)?)))
+        Ok(LaidOut::New(topology(*self, &LabProperties::of(id, wanted, machines)?)))
     }
 }
 
-fn topology(router: Router, ground: &Ground) -> Topology {
+fn topology(router: Router, ground: &LabProperties) -> Topology {
     let through = through(ground);
     let mut nodes: Vec<Node> = (0..2).map(|side| tester(side, &through, ground)).collect();
     for node in nodes.iter_mut().filter(|_| router.by_xdp) {
@@ -92,14 +92,14 @@ fn topology(router: Router, ground: &Ground) -> Topology {
 }
 
 /// A router with the gateways of those IP versions that the lab has.
-pub(super) fn through(ground: &Ground) -> Through {
-    let mut through = Through::routed();
+pub(super) fn through(ground: &LabProperties) -> DutRequest {
+    let mut through = DutRequest::routed();
     through.gateways.retain(|pair| !ground.addresses(vec![pair[0]]).is_empty());
     through
 }
 
 /// The end at this side of a router.
-pub(super) fn tester(side: usize, through: &Through, ground: &Ground) -> Node {
+pub(super) fn tester(side: usize, through: &DutRequest, ground: &LabProperties) -> Node {
     let mut node = ground.tester(side, 2, through.addresses(side, 0));
     node.interfaces[0].routes = routes_of(through, side, &node.interfaces[0].addresses);
     node
@@ -114,7 +114,7 @@ mod tests {
 
     #[test]
     fn two_namespaces_are_routed_through_a_third_one() {
-        let ground = Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 1 };
+        let ground = LabProperties { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 1 };
         let changes = changes_of(&topology(KERNEL, &ground));
         for change in [
             "net.ipv4.ip_forward = 1 in wp1f-router",
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn ends_of_the_xdp_router_receive_from_it_and_send_whole_packets() {
-        let topology = topology(XDP, &Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 1 });
+        let topology = topology(XDP, &LabProperties { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 1 });
         let changes = changes_of(&topology);
         for change in ["wp1f-a/lab-a GRO on", "wp1f-b/lab-b tx-checksums off", "wp1f-b/lab-b tx-vlan-tags off"] {
             assert!(changes.iter().any(|made| made == change), "{change}: {changes:#?}");
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_router_has_routes_to_each_network_behind_its_ends() {
-        let ground = Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 256 };
+        let ground = LabProperties { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 256 };
         let changes = changes_of(&topology(KERNEL, &ground));
         for change in [
             "255 networks, the first: route to 198.18.1.0/24 via 198.18.0.2 at wp1f-router/to-a",
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn without_ipv6_nothing_of_it_is_left() {
         let changes =
-            changes_of(&topology(KERNEL, &Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: false, networks: 1 }));
+            changes_of(&topology(KERNEL, &LabProperties { id: "1f".into(), mtu: Mtu(1500), ipv6: false, networks: 1 }));
         assert!(!changes.iter().any(|change| change.contains("ipv6") || change.contains("2001:")), "{changes:#?}");
     }
 }

@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 use crate::{
     reference::Network,
-    through::{Route, Through},
+    through::{DutRequest, Route},
 };
 
 /// Settings of a tester's namespace, with reasons.
@@ -50,7 +50,7 @@ pub(super) fn addresses(place: usize, ipv6: bool) -> Vec<Network> {
 }
 
 /// Routes through a device for an end at this side with these addresses.
-pub(super) fn routes_of(through: &Through, side: usize, addresses: &[Network]) -> Vec<Route> {
+pub(super) fn routes_of(through: &DutRequest, side: usize, addresses: &[Network]) -> Vec<Route> {
     let has = |route: &Route| addresses.iter().any(|(address, _)| address.is_ipv4() == route.via.is_ipv4());
     through.routes(side).into_iter().filter(has).collect()
 }

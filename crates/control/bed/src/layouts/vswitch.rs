@@ -6,7 +6,7 @@ use model::{Dut, VSWITCH};
 
 use super::{
     Parsed,
-    lab::Ground,
+    lab::LabProperties,
     router::{FORWARDING, IPV6_FORWARDING, tester, through},
     testers::end_name,
 };
@@ -56,7 +56,7 @@ impl Layout for Vswitch {
     }
 
     fn lay_out(&self, id: &str, wanted: &Wanted, machines: &mut [Machine]) -> Result<LaidOut, BedError> {
-        Ok(LaidOut::New(topology(&Ground::of(id, wanted, machines)?)))
+        Ok(LaidOut::New(topology(&LabProperties::of(id, wanted, machines)?)))
     }
 }
 
@@ -68,7 +68,7 @@ impl Part {
     }
 }
 
-fn topology(ground: &Ground) -> Topology {
+fn topology(ground: &LabProperties) -> Topology {
     let through = through(ground);
     let mut nodes: Vec<Node> = (0..DEVICE).map(|side| tester(side, &through, ground)).collect();
     let parts = [0, 1].map(Part::of);
@@ -113,7 +113,7 @@ mod tests {
 
     #[test]
     fn a_router_hangs_between_two_bridges_in_one_namespace() {
-        let ground = Ground { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 1 };
+        let ground = LabProperties { id: "1f".into(), mtu: Mtu(1500), ipv6: true, networks: 1 };
         let topology = topology(&ground);
         let changes = changes_of(&topology);
         for change in [

@@ -41,7 +41,7 @@ fn temperatures(source: &dyn Source, sensors: &str) -> Vec<(String, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{recorded::Recorded, source::Here};
+    use crate::{recorded::Recorded, source::LocalSource};
 
     #[test]
     fn each_temperature_has_the_label_of_its_sensor() {
@@ -61,7 +61,7 @@ mod tests {
 
     #[test]
     fn what_is_no_card_reads_its_counters_alone() {
-        let read = read(&Here, "lo");
+        let read = read(&LocalSource, "lo");
         assert!(read.up && read.counters.contains_key("rx_packets"), "{read:?}");
         assert!(read.module.known().is_none() && read.temperatures.is_empty() && read.autonegotiation.is_none());
     }

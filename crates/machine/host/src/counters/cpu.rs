@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use kernel::clock;
 use model::{CoreKinds, CoreUse, Nanos};
 
-use crate::source::{Here, Source};
+use crate::source::{LocalSource, Source};
 
 /// Times of each online core since boot, and its frequency.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,10 +40,10 @@ impl CpuTimes {
     /// Reads them; empty if they are unreadable.
     pub fn read() -> Self {
         let at = clock::now();
-        let mut cores = parse(&Here.read("/proc/stat").or_default());
+        let mut cores = parse(&LocalSource.read("/proc/stat").or_default());
         for (cpu, core) in &mut cores {
             let path = format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq");
-            core.mhz = Here.read(&path).into_known().and_then(|khz| megahertz(&khz));
+            core.mhz = LocalSource.read(&path).into_known().and_then(|khz| megahertz(&khz));
         }
         Self { at, cores }
     }

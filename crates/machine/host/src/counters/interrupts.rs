@@ -123,6 +123,6 @@ mod tests {
 
     #[test]
     fn a_virtual_interface_has_no_device() {
-        assert!(Device::of(&crate::source::Here, "lo").is_none());
+        assert!(Device::of(&crate::source::LocalSource, "lo").is_none());
     }
 }

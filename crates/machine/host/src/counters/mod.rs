@@ -23,7 +23,7 @@ use model::{
     drop_counters::{tells_of_damage, tells_of_loss},
 };
 
-use crate::source::{self, Here};
+use crate::source::{self, LocalSource};
 
 /// A counter's place and name.
 type Key = (Source, String, String);
@@ -49,7 +49,7 @@ impl Snapshot {
     pub fn of(interfaces: &[impl AsRef<str>]) -> Self {
         let interfaces: Vec<&str> = interfaces.iter().map(AsRef::as_ref).collect();
         let mut snapshot = Self { cpu: CpuTimes::read(), ..Self::default() };
-        snapshot.read(&Here, &interfaces);
+        snapshot.read(&LocalSource, &interfaces);
         snapshot
     }
 

@@ -38,14 +38,14 @@ const NHA_GATEWAY: u16 = 6;
 const MADE_OF: [u16; 7] = [NHA_ID, NHA_GROUP, NHA_GROUP_TYPE, NHA_OIF, NHA_GATEWAY, 7, 8];
 
 /// Routes that a move removes: those through the interface, and through its nexthop objects.
-pub(super) struct Through {
+pub(super) struct RoutesThrough {
     interface: String,
     index: u32,
     /// Single objects first, then groups.
     objects: Vec<Entry>,
 }
 
-impl Through {
+impl RoutesThrough {
     pub(super) fn read(interface: &str, index: u32) -> Result<Self> {
         // Kernels before 5.3 have no nexthop objects.
         let all = match NEXTHOPS.all() {
@@ -132,7 +132,7 @@ fn via(gateway: Option<IpAddr>) -> String {
 
 /// Routes through an interface in words, and whether each is a default route.
 pub fn routes(interface: &str, index: u32) -> Result<Vec<(String, bool)>> {
-    let through = Through::read(interface, index)?;
+    let through = RoutesThrough::read(interface, index)?;
     let entry = ROUTES.all()?.into_iter().filter(|entry| through.takes(entry) && is_relied_on(entry));
     entry.map(|entry| Ok((through.words(&entry)?, entry.bytes[1] == 0))).collect()
 }

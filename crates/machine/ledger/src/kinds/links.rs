@@ -84,7 +84,7 @@ fn refuse_taken(end: &LinkEnd) -> Result<(), Failure> {
     let LinkEnd { namespace, interface } = end;
     if link::exists(namespace, interface)? {
         let remove = format!("ip -netns {namespace} link delete {interface}");
-        return Err(Failure::Taken { what: format!("interface {end}"), remove });
+        return Err(Failure::AlreadyExists { what: format!("interface {end}"), remove });
     }
     Ok(())
 }

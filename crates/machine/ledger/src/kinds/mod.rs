@@ -3,12 +3,12 @@
 mod addresses;
 mod card_settings;
 mod interface_settings;
-mod left_alone;
 mod links;
 mod namespace;
 mod open_vswitch;
 mod programs;
 mod taken_nics;
+mod unmanaged_nic;
 
 use kernel::namespace as namespaces;
 use model::Change;
@@ -93,7 +93,7 @@ pub(crate) fn kind(change: &Change) -> &dyn AnyKind {
         Change::Steering(change) => change,
         Change::PinnedPrograms(change) => change,
         Change::Nic(change) => change,
-        Change::LeftAlone(change) => change,
+        Change::UnmanagedNic(change) => change,
     }
 }
 

@@ -25,7 +25,7 @@ impl Kind for Namespace {
         let Self { name } = self;
         if namespace::exists(name) {
             let (what, remove) = (format!("namespace {name}"), format!("ip netns delete {name}"));
-            return Err(Failure::Taken { what, remove });
+            return Err(Failure::AlreadyExists { what, remove });
         }
         Ok(Some(NoNamespace(Some(Unnamed::new()?))))
     }

@@ -62,7 +62,10 @@ impl Kind for OpenVswitch {
         }
         if self.folder.exists() {
             let folder = self.folder.display();
-            return Err(Failure::Taken { what: format!("the folder {folder}"), remove: format!("rm -r {folder}") });
+            return Err(Failure::AlreadyExists {
+                what: format!("the folder {folder}"),
+                remove: format!("rm -r {folder}"),
+            });
         }
         Ok(Some(()))
     }

@@ -19,7 +19,10 @@ impl Kind for PinnedPrograms {
     fn read(&self) -> Result<Option<()>, Failure> {
         if self.folder.exists() {
             let folder = self.folder.display();
-            return Err(Failure::Taken { what: format!("the folder {folder}"), remove: format!("rm -r {folder}") });
+            return Err(Failure::AlreadyExists {
+                what: format!("the folder {folder}"),
+                remove: format!("rm -r {folder}"),
+            });
         }
         Ok(Some(()))
     }

@@ -37,7 +37,7 @@ pub fn send_apart(socket: &impl AsFd) {
 
 /// The outcome of a wake-up call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Woken {
+pub enum WakeOutcome {
     /// The ring is empty, or the driver works on it.
     Well,
     /// The kernel needs another call: its budget was used up, or memory was short.
@@ -90,18 +90,18 @@ impl Sender {
     }
 
     /// Makes the kernel send, if it needs a call for that.
-    pub fn wake(&mut self) -> Result<Woken, SocketError> {
+    pub fn wake(&mut self) -> Result<WakeOutcome, SocketError> {
         if !self.wants_waking() {
-            return Ok(Woken::Well);
+            return Ok(WakeOutcome::Well);
         }
         match send(&self.bound.fd, &[], SendFlags::DONTWAIT) {
             Ok(_) if self.is_left() => {
                 send_apart(&self.bound.fd);
-                Ok(Woken::Well)
+                Ok(WakeOutcome::Well)
             }
-            Ok(_) => Ok(Woken::Well),
-            Err(Errno::BUSY) if !self.bound.zero_copy => Ok(Woken::Dropped),
-            Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS | Errno::INTR) => Ok(Woken::Again),
+            Ok(_) => Ok(WakeOutcome::Well),
+            Err(Errno::BUSY) if !self.bound.zero_copy => Ok(WakeOutcome::Dropped),
+            Err(Errno::AGAIN | Errno::BUSY | Errno::NOBUFS | Errno::INTR) => Ok(WakeOutcome::Again),
             Err(error) => Err(failed("sendto", &self.bound.interface, self.bound.queue)(error)),
         }
     }

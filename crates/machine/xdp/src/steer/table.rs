@@ -49,7 +49,7 @@ pub struct TableFull;
 /// A flow in the table, for [`FlowTable::remove`].
 #[derive(Debug, PartialEq, Eq)]
 #[must_use = "the flow stays in the table until this is given back"]
-pub struct Taken(u16);
+pub struct FlowSlot(u16);
 
 /// The flow table, written by one holder at a time.
 pub struct FlowTable {
@@ -65,13 +65,13 @@ impl FlowTable {
     }
 
     /// Adds a flow, which bypasses the kernel from now on. An existing one gets another user.
-    pub fn insert(&mut self, flow: &Flow) -> Result<Taken, TableFull> {
+    pub fn insert(&mut self, flow: &Flow) -> Result<FlowSlot, TableFull> {
         let key = key(flow);
         let number = self.find(&key).or_else(|| self.free(&key)).ok_or(TableFull)?;
         let at = &self.table().flows[number];
         if at.state.load(Relaxed) == LIVE {
             at.users.fetch_add(1, Relaxed);
-            return Ok(Taken(number as u16));
+            return Ok(FlowSlot(number as u16));
         }
         // No reader looks at them before the state says so.
         for (there, word) in at.local.iter().zip(key.local).chain(at.peer.iter().zip(key.peer)) {
@@ -81,13 +81,13 @@ impl FlowTable {
         at.users.store(1, Relaxed);
         self.table().ports[usize::from(flow.local.port())].fetch_add(1, Relaxed);
         at.state.store(LIVE, Release);
-        Ok(Taken(number as u16))
+        Ok(FlowSlot(number as u16))
     }
 
     /// Removes a flow with its last user: it goes to the kernel again.
-    pub fn remove(&mut self, taken: Taken) {
+    pub fn remove(&mut self, slot: FlowSlot) {
         let flows = &self.table().flows;
-        let mut number = usize::from(taken.0);
+        let mut number = usize::from(slot.0);
         let at = &flows[number];
         if at.users.fetch_sub(1, Relaxed) > 1 {
             return;
@@ -216,7 +216,7 @@ mod tests {
     #[test]
     fn a_table_is_as_good_as_new_after_flows_came_and_went() {
         let mut table = table();
-        let mut live: HashMap<u16, Taken> = HashMap::new();
+        let mut live: HashMap<u16, FlowSlot> = HashMap::new();
         let of = |number: u16| flow(&format!("198.18.0.1:{number}"), None);
         // Flows are added and removed in a pseudo-random order (Lehmer's generator).
         let mut number = 1_u64;
@@ -224,13 +224,13 @@ mod tests {
             number = number * 48_271 % 0x7fff_ffff;
             let port = 1 + (number % 1_000) as u16;
             match live.remove(&port) {
-                Some(taken) => table.remove(taken),
+                Some(slot) => table.remove(slot),
                 None => drop(live.insert(port, table.insert(&of(port)).expect("there is room for a thousand"))),
             }
         }
         assert!((1..=1_000).all(|port| finds(&table, &of(port)) == live.contains_key(&port)));
         assert_eq!(table.len(), live.len());
-        live.into_values().for_each(|taken| table.remove(taken));
+        live.into_values().for_each(|slot| table.remove(slot));
         assert!(table.table().flows.iter().all(|at| at.state.load(Relaxed) == NEVER));
         assert!(table.table().ports.iter().all(|port| port.load(Relaxed) == 0));
     }
@@ -239,9 +239,9 @@ mod tests {
     fn a_full_table_says_so_and_keeps_what_it_has() {
         let mut table = table();
         let flows: Vec<Flow> = (1..=5_000).map(|port| flow(&format!("[2001:2::1]:{port}"), None)).collect();
-        let taken: Vec<_> = flows.iter().map(|flow| table.insert(flow)).collect();
-        let kept = taken.iter().filter(|taken| taken.is_ok()).count();
+        let slot: Vec<_> = flows.iter().map(|flow| table.insert(flow)).collect();
+        let kept = slot.iter().filter(|slot| slot.is_ok()).count();
         assert!((2_000..=FLOWS).contains(&kept), "{kept}");
-        assert!(flows.iter().zip(&taken).all(|(flow, taken)| finds(&table, flow) == taken.is_ok()));
+        assert!(flows.iter().zip(&slot).all(|(flow, slot)| finds(&table, flow) == slot.is_ok()));
     }
 }

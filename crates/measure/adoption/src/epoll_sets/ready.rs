@@ -13,7 +13,7 @@ use super::{
         call::raw,
         fdinfo::{self, RIDER},
     },
-    DEEPEST, Member, Set, Sets, What, tell,
+    DEEPEST, EpollMember, Member, Set, Sets, tell,
 };
 
 const READABLE: u32 = (libc::EPOLLIN | libc::EPOLLRDNORM) as u32;
@@ -48,11 +48,11 @@ impl Sets {
             return None;
         }
         let (kinds, arrivals) = match member.what {
-            What::Socket { id, .. } => {
+            EpollMember::Socket { id, .. } => {
                 let id = id.filter(|id| stack.readable(*id))?;
                 (READABLE | WRITABLE, stack.arrivals(id))
             }
-            What::Set(number) => {
+            EpollMember::Set(number) => {
                 let inner =
                     self.numbered(number).filter(|inner| depth > 0 && self.has_ready(inner, stack, depth - 1))?;
                 (READABLE, self.arrivals(inner, stack, depth - 1))
@@ -88,7 +88,7 @@ impl Sets {
             // Several members may have the same data.
             let is_alone = members.iter().filter(|other| other.data == data).count() == 1;
             let is_not_told = match member.what {
-                What::Set(number) => {
+                EpollMember::Set(number) => {
                     let is_ours = !self.is_the_kernels(number, stack.descriptors());
                     let is_ours = is_ours && (is_readable(member.fd) || !fdinfo::has_several(name, data));
                     if is_ours && once && member.is_armed {
@@ -96,7 +96,7 @@ impl Sets {
                     }
                     is_ours
                 }
-                What::Socket { id, .. } => {
+                EpollMember::Socket { id, .. } => {
                     id.into_iter().for_each(|id| stack.ask_soon(id));
                     // Its one shot is used up: unrequested events of the kernel are dropped, too.
                     is_alone && once && !member.is_armed

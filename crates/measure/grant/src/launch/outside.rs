@@ -25,14 +25,14 @@ pub(super) fn name(launcher: &str) -> Vec<u8> {
 }
 
 /// Lends the page.
-pub(super) struct Lender {
+pub(super) struct PageServer {
     listener: OwnedFd,
     page: Control,
     /// Borrowers, up to the number of slots.
     programs: Vec<Program>,
 }
 
-impl Lender {
+impl PageServer {
     pub(super) fn new(listener: OwnedFd, page: Control) -> Self {
         Self { listener, page, programs: Vec::new() }
     }

@@ -22,7 +22,7 @@ use xdp::{socket::Socket, steer};
 use super::{
     BACKLOG, Event,
     cards::Cards,
-    outside::Lender,
+    outside::PageServer,
     programs::{self, Requester},
 };
 use crate::{Attachment, Grant, GrantError, handover, returned};
@@ -33,23 +33,23 @@ const LOOK: Duration = Duration::from_secs(1);
 pub(super) struct Server {
     attachment: Attachment,
     cards: Cards,
-    hears: Hears,
+    sources: EventSources,
     tell: Sender<Event>,
     is_held: Arc<AtomicBool>,
     health: Vec<Health>,
     /// Grant for the next request.
     ready: Option<Grant>,
-    held: Option<Held>,
+    held: Option<ActiveGrant>,
     /// Time of the last check.
     looked: Instant,
 }
 
 /// Its inputs.
-pub(super) struct Hears {
+pub(super) struct EventSources {
     /// Requests for the grant.
     pub(super) listener: OwnedFd,
     /// Requests for the page of sockets without a grant.
-    pub(super) outside: Lender,
+    pub(super) outside: PageServer,
     /// The kernel's notifications of changes.
     pub(super) watch: Watch,
     /// The owner's request to stop.
@@ -57,7 +57,7 @@ pub(super) struct Hears {
 }
 
 /// A grant in use by a program.
-struct Held {
+struct ActiveGrant {
     program: Program,
     connection: OwnedFd,
     /// A child that inherited the connection does not keep the grant.
@@ -71,7 +71,7 @@ struct Held {
 
 /// Pending work.
 #[derive(Default)]
-struct Awaited {
+struct PendingEvents {
     stop: bool,
     news: bool,
     ended: bool,
@@ -85,12 +85,22 @@ impl Server {
         attachment: Attachment,
         cards: Cards,
         ready: Grant,
-        hears: Hears,
+        sources: EventSources,
         tell: Sender<Event>,
         is_held: Arc<AtomicBool>,
     ) -> Self {
         let health = attachment.interfaces().map(|_| Health::Well).collect();
-        Self { attachment, cards, hears, tell, is_held, health, ready: Some(ready), held: None, looked: Instant::now() }
+        Self {
+            attachment,
+            cards,
+            sources,
+            tell,
+            is_held,
+            health,
+            ready: Some(ready),
+            held: None,
+            looked: Instant::now(),
+        }
     }
 
     pub(super) fn serve(mut self) -> Result<Steering, GrantError> {
@@ -106,7 +116,7 @@ impl Server {
             if awaited.stop {
                 self.end_claim();
                 self.tell_of_waiting();
-                let (programs, beyond) = (self.hears.outside.written(), self.hears.outside.beyond());
+                let (programs, beyond) = (self.sources.outside.written(), self.sources.outside.beyond());
                 self.tell(Event::Outside { programs, beyond });
                 return self.attachment.counters();
             }
@@ -124,18 +134,18 @@ impl Server {
                 self.answer();
             }
             if awaited.visited {
-                self.hears.outside.answer().into_iter().for_each(|refusal| self.tell_of(refusal));
+                self.sources.outside.answer().into_iter().for_each(|refusal| self.tell_of(refusal));
             }
         }
     }
 
-    fn wait(&self) -> Result<Awaited, GrantError> {
+    fn wait(&self) -> Result<PendingEvents, GrantError> {
         let held = self.held.as_ref();
         let mut polled = vec![
-            PollFd::new(&self.hears.stop, PollFlags::IN),
-            PollFd::new(&self.hears.watch, PollFlags::IN),
-            PollFd::new(&self.hears.listener, PollFlags::IN),
-            PollFd::from_borrowed_fd(self.hears.outside.fd(), PollFlags::IN),
+            PollFd::new(&self.sources.stop, PollFlags::IN),
+            PollFd::new(&self.sources.watch, PollFlags::IN),
+            PollFd::new(&self.sources.listener, PollFlags::IN),
+            PollFd::from_borrowed_fd(self.sources.outside.fd(), PollFlags::IN),
         ];
         let connection = held.map(|held| &held.connection);
         let process = held.map(|held| &held.process);
@@ -143,11 +153,11 @@ impl Server {
         // Constant requests do not prevent the checks.
         let left = Timespec::try_from(LOOK.saturating_sub(self.looked.elapsed())).unwrap_or_default();
         match poll(&mut polled, Some(&left)) {
-            Err(Errno::INTR) => Ok(Awaited::default()),
+            Err(Errno::INTR) => Ok(PendingEvents::default()),
             Err(error) => Err(GrantError::Call { call: "poll", io: error.into() }),
             Ok(_) => {
                 let is_ready = |fd: &PollFd<'_>| !fd.revents().is_empty();
-                Ok(Awaited {
+                Ok(PendingEvents {
                     stop: is_ready(&polled[0]),
                     news: is_ready(&polled[1]) || self.looked.elapsed() >= LOOK,
                     asked: is_ready(&polled[2]),
@@ -171,7 +181,7 @@ impl Server {
     /// Announces a change, and checks the interfaces.
     fn check_interfaces(&mut self) {
         self.looked = Instant::now();
-        match self.hears.watch.has_news() {
+        match self.sources.watch.has_news() {
             Ok(true) => self.grants().for_each(|grant| grant.control.change()),
             Ok(false) => {}
             Err(error) => self.tell(Event::Trouble(error.into())),
@@ -215,7 +225,7 @@ impl Server {
     }
 
     fn answer(&mut self) {
-        let Ok(connection) = accept_with(&self.hears.listener, SocketFlags::CLOEXEC) else { return };
+        let Ok(connection) = accept_with(&self.sources.listener, SocketFlags::CLOEXEC) else { return };
         let refusal = match programs::requester(&connection) {
             Ok(requester) => match self.granted() {
                 Ok(grant) => return self.hand_over(requester, connection, grant),
@@ -229,7 +239,7 @@ impl Server {
     }
 
     fn granted(&mut self) -> Result<Grant, Hindrance> {
-        if let Some(Held { program: Program { process, name }, .. }) = &self.held {
+        if let Some(ActiveGrant { program: Program { process, name }, .. }) = &self.held {
             return Err(Hindrance::HeldBy { program: name.clone(), pid: *process });
         }
         match self.ready.take() {
@@ -240,12 +250,12 @@ impl Server {
 
     /// Tells of programs whose requests have had no answer when the launcher ends, as after it was stopped.
     fn tell_of_waiting(&mut self) {
-        let waiting = std::iter::from_fn(|| accept_with(&self.hears.listener, SocketFlags::CLOEXEC).ok());
+        let waiting = std::iter::from_fn(|| accept_with(&self.sources.listener, SocketFlags::CLOEXEC).ok());
         for connection in waiting.take(BACKLOG) {
             programs::requester(&connection).err().into_iter().for_each(|refusal| self.tell_of(refusal));
         }
         for _ in 0..BACKLOG {
-            self.hears.outside.answer().into_iter().for_each(|refusal| self.tell_of(refusal));
+            self.sources.outside.answer().into_iter().for_each(|refusal| self.tell_of(refusal));
         }
     }
 
@@ -257,7 +267,8 @@ impl Server {
             handover::hand_over(&connection, &grant, table.as_fd()).map_err(call)
         });
         let holder = program.clone();
-        self.held = Some(Held { program: holder, connection, process, grant, redirected_before, handed_back: 0 });
+        self.held =
+            Some(ActiveGrant { program: holder, connection, process, grant, redirected_before, handed_back: 0 });
         (0..self.health.len())
             .filter(|number| self.health[*number] != Health::Well)
             .for_each(|number| self.mark(number));
@@ -300,7 +311,7 @@ impl Server {
         self.is_held.store(false, Relaxed);
         self.cards.forget();
         let complaint = complained(&held);
-        let Held { program, grant, redirected_before, handed_back, .. } = held;
+        let ActiveGrant { program, grant, redirected_before, handed_back, .. } = held;
         let queues = grant.interfaces.iter().flat_map(|interface| {
             let counted = |(number, socket): (u32, &Socket)| {
                 let (interface, zero_copy) = (interface.name.clone(), socket.is_zero_copy());
@@ -348,7 +359,7 @@ fn since(before: Option<u64>, now: Option<u64>) -> Option<u64> {
 }
 
 /// The event for a program that could not use its grant.
-fn complained(held: &Held) -> Option<Event> {
+fn complained(held: &ActiveGrant) -> Option<Event> {
     let why = handover::complaint(&held.connection)?;
     Some(Event::Refused { program: held.program.clone(), why })
 }

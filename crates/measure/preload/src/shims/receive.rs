@@ -13,7 +13,7 @@ use crate::{
     call::{errno, set_errno, waiting},
     descriptors::{binds, forget, live},
     memory::{are_writable, is_writable},
-    messages::{self, Beside, header, is_there, receive, some_mut},
+    messages::{self, OutputArgs, header, is_there, receive, some_mut},
 };
 
 #[unsafe(no_mangle)]
@@ -34,8 +34,8 @@ pub(super) unsafe extern "C-unwind" fn recvfrom(
     // SAFETY: the caller's pointers, as libc takes them.
     unsafe {
         if let Some(id) = receiver(fd, flags) {
-            let beside = Beside { name: from, name_length: from_length, ..Beside::NOTHING };
-            if let Some(received) = receive(fd, id, &[piece(bytes, length)], &beside, flags) {
+            let outputs = OutputArgs { name: from, name_length: from_length, ..OutputArgs::NOTHING };
+            if let Some(received) = receive(fd, id, &[piece(bytes, length)], &outputs, flags) {
                 return received;
             }
         }
@@ -89,7 +89,7 @@ pub(super) unsafe extern "C-unwind" fn read(fd: c_int, bytes: *mut c_void, lengt
     unsafe {
         if length > 0
             && let Some(id) = receiver(fd, 0)
-            && let Some(received) = receive(fd, id, &[piece(bytes, length)], &Beside::NOTHING, 0)
+            && let Some(received) = receive(fd, id, &[piece(bytes, length)], &OutputArgs::NOTHING, 0)
         {
             return received;
         }
@@ -104,7 +104,7 @@ unsafe extern "C-unwind" fn readv(fd: c_int, pieces: *const iovec, count: c_int)
         if let Some(id) = receiver(fd, 0)
             && let Some(all) = usize::try_from(count).ok().and_then(|count| messages::pieces(pieces, count))
             && all.iter().any(|piece| piece.iov_len > 0)
-            && let Some(received) = receive(fd, id, all, &Beside::NOTHING, 0)
+            && let Some(received) = receive(fd, id, all, &OutputArgs::NOTHING, 0)
         {
             return received;
         }
@@ -132,8 +132,8 @@ unsafe fn receive_message(fd: c_int, id: SocketId, message: *mut msghdr, flags: 
     unsafe {
         let header = header(message).filter(|_| are_writable(message, size_of::<msghdr>()))?;
         let pieces = messages::pieces(header.msg_iov, header.msg_iovlen)?;
-        let beside = Beside { name: header.msg_name.cast(), header: message, ..Beside::NOTHING };
-        receive(fd, id, pieces, &beside, flags)
+        let outputs = OutputArgs { name: header.msg_name.cast(), header: message, ..OutputArgs::NOTHING };
+        receive(fd, id, pieces, &outputs, flags)
     }
 }
 

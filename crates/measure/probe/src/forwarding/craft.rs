@@ -207,7 +207,7 @@ struct Shape {
 
 /// All frames of a setting, in the order in which they are sent.
 pub(super) fn craft(setting: &Setting) -> Vec<Crafted> {
-    let mut all = Workshop { setting, crafted: Vec::new() };
+    let mut all = FrameSet { setting, crafted: Vec::new() };
     all.flow();
     // Twice: one lost frame is no fault of its length or value.
     for _ in 0..2 {
@@ -223,12 +223,12 @@ pub(super) fn craft(setting: &Setting) -> Vec<Crafted> {
 }
 
 /// Frames in the making.
-struct Workshop<'s> {
+struct FrameSet<'s> {
     setting: &'s Setting,
     crafted: Vec<Crafted>,
 }
 
-impl Workshop<'_> {
+impl FrameSet<'_> {
     /// An ordinary frame with the next number of its group.
     fn shape(&self, group: Group) -> Shape {
         let number = self.crafted.iter().rev().find(|made| made.group == group).map_or(0, |made| made.number + 1);

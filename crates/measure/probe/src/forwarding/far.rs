@@ -10,9 +10,9 @@ use model::{ForwardingSide, ForwardingSpec, Mac, Seat, SideFigures};
 
 use super::{
     craft::Setting,
-    judge::Judge,
-    link::{Port, Spares},
-    talk::{Message, Talk},
+    frame_checker::FrameChecker,
+    link::{Port, UnusedAddresses},
+    trial_socket::{Message, TrialSocket},
     unable,
 };
 use crate::{Control, Prepared, ProbeError, Window};
@@ -29,55 +29,55 @@ pub(super) struct Far {
     spec: ForwardingSpec,
     seat: Seat,
     port: Port,
-    spares: Spares,
-    talk: Talk,
+    spares: UnusedAddresses,
+    trial_socket: TrialSocket,
     capture: Capture,
 }
 
 impl Far {
     /// Opens its sockets, and has the kernel ask for addresses of nobody.
     pub(super) fn prepare(spec: &ForwardingSpec, seat: &Seat) -> Result<Self, ProbeError> {
-        let (port, talk) = (Port::of(seat)?, Talk::open(seat.local, seat.token)?);
-        let spares = Spares::ask(seat, &port, &talk)?;
+        let (port, trial_socket) = (Port::of(seat)?, TrialSocket::open(seat.local, seat.token)?);
+        let spares = UnusedAddresses::ask(seat, &port, &trial_socket)?;
         let capture = Capture::open(&seat.interface, false)?;
-        Ok(Self { spec: spec.clone(), seat: seat.clone(), port, spares, talk, capture })
+        Ok(Self { spec: spec.clone(), seat: seat.clone(), port, spares, trial_socket, capture })
     }
 
     fn serve(mut self, control: &Control, window: &dyn Window) -> Result<ForwardingSide, ProbeError> {
-        let mut judge: Option<Judge> = None;
+        let mut frame_checker: Option<FrameChecker> = None;
         let mut chosen = None;
         while !control.stopped() {
             // One message a round: however many come, frames are judged, and the end is seen.
-            if let Some((Message::Hello { mac, mtu, routed }, from)) = self.talk.hear()? {
+            if let Some((Message::Hello { mac, mtu, routed }, from)) = self.trial_socket.hear()? {
                 let spare = match &chosen {
                     Some(spare) => *spare,
                     None => *chosen.insert(self.spares.choose(&self.seat.interface)?),
                 };
-                if judge.is_none() {
+                if frame_checker.is_none() {
                     let setting = self.setting(from.ip(), mac, mtu, routed, spare);
                     setting.check().map_err(|why| unable(&why))?;
                     window.opened();
-                    judge = Some(Judge::new(setting));
+                    frame_checker = Some(FrameChecker::new(setting));
                 }
-                self.talk.say(Message::Welcome { mac: self.port.mac, mtu: self.port.mtu, spare }, from)?;
+                self.trial_socket.say(Message::Welcome { mac: self.port.mac, mtu: self.port.mtu, spare }, from)?;
             }
-            self.take(GLANCE, &mut judge)?;
+            self.take(GLANCE, &mut frame_checker)?;
         }
         let ended = Instant::now();
-        while self.take(LAST, &mut judge)? && ended.elapsed() < LONGEST {}
+        while self.take(LAST, &mut frame_checker)? && ended.elapsed() < LONGEST {}
         window.closed();
         if self.capture.dropped()? > 0 {
             return Err(unable("the far end's socket dropped frames; is another program sending at the same time?"));
         }
-        let judge = judge.ok_or(ProbeError::Cancelled)?;
-        Ok(ForwardingSide { routed: false, frames: judge.frames(), checks: judge.finish() })
+        let frame_checker = frame_checker.ok_or(ProbeError::Cancelled)?;
+        Ok(ForwardingSide { routed: false, frames: frame_checker.frames(), checks: frame_checker.finish() })
     }
 
     /// Judges the next frames, if some come within `patience`.
-    fn take(&mut self, patience: Duration, judge: &mut Option<Judge>) -> Result<bool, ProbeError> {
+    fn take(&mut self, patience: Duration, frame_checker: &mut Option<FrameChecker>) -> Result<bool, ProbeError> {
         let each = |frame: kernel::packet::Captured<'_>| {
-            if let Some(judge) = judge.as_mut() {
-                judge.take(frame.bytes);
+            if let Some(frame_checker) = frame_checker.as_mut() {
+                frame_checker.take(frame.bytes);
             }
         };
         Ok(self.capture.take(patience, each)?)
@@ -90,7 +90,7 @@ impl Far {
             far_mac: self.port.mac,
             source: near,
             destination: self.seat.local,
-            port: self.talk.address().port(),
+            port: self.trial_socket.address().port(),
             token: self.seat.token as u16,
             near_mtu,
             far_mtu: self.port.mtu,
@@ -103,7 +103,7 @@ impl Far {
 
 impl Prepared for Far {
     fn address(&self) -> Option<SocketAddr> {
-        Some(self.talk.address())
+        Some(self.trial_socket.address())
     }
 
     fn run(self: Box<Self>, control: &Control, window: &dyn Window) -> Result<SideFigures, ProbeError> {

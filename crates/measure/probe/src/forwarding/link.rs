@@ -7,7 +7,7 @@ use model::{Seat, stream::Mac};
 
 use super::{
     craft::{NETWORK_V4, NETWORK_V6},
-    talk::Talk,
+    trial_socket::TrialSocket,
     unable,
 };
 use crate::ProbeError;
@@ -32,13 +32,13 @@ impl Port {
 }
 
 /// Addresses of a side's network that may be nobody's.
-pub(super) struct Spares(Vec<IpAddr>);
+pub(super) struct UnusedAddresses(Vec<IpAddr>);
 
-impl Spares {
+impl UnusedAddresses {
     /// Has the kernel ask for each of them.
-    pub(super) fn ask(seat: &Seat, port: &Port, talk: &Talk) -> Result<Self, ProbeError> {
+    pub(super) fn ask(seat: &Seat, port: &Port, trial_socket: &TrialSocket) -> Result<Self, ProbeError> {
         let all = port.prefix.map_or_else(Vec::new, |prefix| candidates(seat.local, prefix));
-        all.iter().try_for_each(|address| talk.ask_for(*address))?;
+        all.iter().try_for_each(|address| trial_socket.ask_for(*address))?;
         Ok(Self(all))
     }
 

@@ -16,7 +16,7 @@ use super::{
     answers::Answers,
     craft::{Crafted, Group, Setting, craft},
     link::Port,
-    talk::{Message, Talk},
+    trial_socket::{Message, TrialSocket},
     unable,
 };
 use crate::{Control, Prepared, ProbeError, Window, far_address};
@@ -46,7 +46,7 @@ pub(super) struct Near {
     spec: ForwardingSpec,
     seat: Seat,
     peer: SocketAddr,
-    talk: Talk,
+    trial_socket: TrialSocket,
     capture: Capture,
     frames: Frames,
 }
@@ -71,7 +71,7 @@ impl Near {
             spec: spec.clone(),
             seat: seat.clone(),
             peer: far_address(seat)?,
-            talk: Talk::open(seat.local, seat.token)?,
+            trial_socket: TrialSocket::open(seat.local, seat.token)?,
             capture: Capture::open(&seat.interface, false)?,
             frames: Frames::open(&seat.interface, NOTHING)?,
         })
@@ -114,13 +114,13 @@ impl Near {
         while began.elapsed() < GONE {
             let hop = neighbour::known(&self.seat.interface, self.peer.ip())?;
             let routed = hop.address != self.peer.ip();
-            self.talk.say(Message::Hello { mac: port.mac, mtu: port.mtu, routed }, self.peer)?;
+            self.trial_socket.say(Message::Hello { mac: port.mac, mtu: port.mtu, routed }, self.peer)?;
             let said = Instant::now();
             while said.elapsed() < AGAIN {
                 if control.stopped() {
                     return Err(ProbeError::Cancelled);
                 }
-                if let Some((Message::Welcome { mac, mtu, spare }, from)) = self.talk.hear()?
+                if let Some((Message::Welcome { mac, mtu, spare }, from)) = self.trial_socket.hear()?
                     && from == self.peer
                 {
                     let setting = Setting {

@@ -15,7 +15,7 @@ use proptest::prelude::*;
 use super::{
     answers::Answers,
     craft::{Crafted, Group, Setting, craft},
-    judge::Judge,
+    frame_checker::FrameChecker,
 };
 
 const NEAR: Mac = Mac([2, 0, 0, 0, 0, 1]);
@@ -82,12 +82,12 @@ fn put_checksum(setting: &Setting, frame: &mut [u8]) {
 /// Outcomes at the far side where the device does this to each frame that it forwards.
 fn judged(setting: &Setting, device: impl Fn(&Crafted, Vec<u8>) -> Vec<Vec<u8>>) -> BTreeMap<Check, CheckResult> {
     // The far side does not know the MAC address of the router.
-    let mut judge = Judge::new(Setting { next_hop_mac: FAR, ..setting.clone() });
+    let mut frame_checker = FrameChecker::new(Setting { next_hop_mac: FAR, ..setting.clone() });
     for made in &craft(setting) {
         let frames = made.frames.iter().filter_map(|frame| forwarded(setting, made, frame));
-        frames.flat_map(|frame| device(made, frame)).for_each(|frame| judge.take(&frame));
+        frames.flat_map(|frame| device(made, frame)).for_each(|frame| frame_checker.take(&frame));
     }
-    judge.finish().into_iter().map(|result| (result.check, result)).collect()
+    frame_checker.finish().into_iter().map(|result| (result.check, result)).collect()
 }
 
 /// Checks that failed.
@@ -398,11 +398,11 @@ fn is_last(setting: &Setting, frame: &[u8]) -> bool {
 #[test]
 fn packets_that_had_to_be_dropped_are_found() {
     let setting = setting(true, true);
-    let mut judge = Judge::new(setting.clone());
+    let mut frame_checker = FrameChecker::new(setting.clone());
     let all = craft(&setting);
     let passed = all.iter().filter(|made| [Group::BadChecksum, Group::TimeExceeded].contains(&made.group));
-    passed.flat_map(|made| &made.frames).for_each(|frame| judge.take(frame));
-    let results: BTreeMap<Check, CheckResult> = judge.finish().into_iter().map(|it| (it.check, it)).collect();
+    passed.flat_map(|made| &made.frames).for_each(|frame| frame_checker.take(frame));
+    let results: BTreeMap<Check, CheckResult> = frame_checker.finish().into_iter().map(|it| (it.check, it)).collect();
     assert_eq!(fault(&results, Check::BadChecksum), Fault::NotDropped { sent: 10, arrived: 10 });
     assert_eq!(fault(&results, Check::TimeExceeded), Fault::NotDropped { sent: 3, arrived: 3 });
 }
@@ -420,17 +420,17 @@ fn where_nothing_arrives_only_delivery_fails() {
 #[test]
 fn frames_of_others_and_of_earlier_trials_are_not_looked_at() {
     let setting = setting(true, false);
-    let mut judge = Judge::new(setting.clone());
+    let mut frame_checker = FrameChecker::new(setting.clone());
     let earlier = Setting { token: 1, ..setting.clone() };
-    craft(&earlier).iter().flat_map(|made| &made.frames).for_each(|frame| judge.take(frame));
+    craft(&earlier).iter().flat_map(|made| &made.frames).for_each(|frame| frame_checker.take(frame));
     for length in 0..200 {
-        judge.take(&vec![0x45; length]);
-        judge.take(&[&[0; 12][..], &[0x86, 0xdd], &vec![0x60; length]].concat());
-        judge.take(&[&[0; 12][..], &[0x08, 0x00], &vec![0x4f; length]].concat());
+        frame_checker.take(&vec![0x45; length]);
+        frame_checker.take(&[&[0; 12][..], &[0x86, 0xdd], &vec![0x60; length]].concat());
+        frame_checker.take(&[&[0; 12][..], &[0x08, 0x00], &vec![0x4f; length]].concat());
     }
-    assert_eq!(judge.frames(), 0);
+    assert_eq!(frame_checker.frames(), 0);
     assert_eq!(
-        failed(&judge.finish().into_iter().map(|it| (it.check, it)).collect()),
+        failed(&frame_checker.finish().into_iter().map(|it| (it.check, it)).collect()),
         [Check::Delivery, Check::Lengths]
     );
 }
@@ -451,10 +451,10 @@ fn a_token_without_an_address_or_the_ports_of_the_trial_is_somebody_elses() {
         for (of, frames) in [(&others, 0), (&moved, 1), (&setting, 1)] {
             let made = flow(of);
             let frame = &made.frames[0];
-            let (mut judge, mut heard) = (Judge::new(setting.clone()), Answers::new(setting.clone()));
-            judge.take(frame);
+            let (mut frame_checker, mut heard) = (FrameChecker::new(setting.clone()), Answers::new(setting.clone()));
+            frame_checker.take(frame);
             heard.take(frame);
-            assert_eq!(judge.frames(), frames);
+            assert_eq!(frame_checker.frames(), frames);
             let results: BTreeMap<Check, CheckResult> =
                 heard.finish(1, |_| 1).into_iter().map(|result| (result.check, result)).collect();
             assert_eq!(results[&Check::Returned].wrong, frames);
@@ -612,7 +612,7 @@ proptest! {
         const HEADERS: usize = 80;
         let ordinary = settings().nth(kind).expect("there are four");
         let setting = Setting { near_mtu: 400, far_mtu: 300, flow: 10, ..ordinary };
-        let (mut judge, mut answers) = (Judge::new(setting.clone()), Answers::new(setting.clone()));
+        let (mut frame_checker, mut answers) = (FrameChecker::new(setting.clone()), Answers::new(setting.clone()));
         let exceeded = if setting.is_v4() { (11, 0) } else { (3, 0) };
         let all = craft(&setting);
         // Frames of all groups, about as many of each.
@@ -627,13 +627,13 @@ proptest! {
                 if let Some(cut) = &cut {
                     frame.truncate(cut.index(frame.len()));
                 }
-                judge.take(&frame);
+                frame_checker.take(&frame);
                 answers.take(&frame);
             }
         }
         let routed = setting.routed;
         let is_possible = |checks| SideFigures::Forwarding(ForwardingSide { routed, frames: 1, checks }).check();
-        prop_assert_eq!(is_possible(judge.finish()), Ok(()));
+        prop_assert_eq!(is_possible(frame_checker.finish()), Ok(()));
         prop_assert_eq!(is_possible(answers.finish(1, |_| 1)), Ok(()));
     }
 }

@@ -20,7 +20,7 @@ use crate::{
     Control, Prepared, ProbeError, Window,
     datagrams::{Carrier, Datagrams},
     error::socket_error,
-    greeting::Guests,
+    greeting::PendingConnections,
     socket::{BACKLOG, bound},
 };
 
@@ -29,7 +29,7 @@ pub(super) struct Far {
     spec: GoodputSpec,
     cpus: Vec<usize>,
     token: u32,
-    guests: Guests,
+    pending: PendingConnections,
     /// For each way that datagrams go, a socket for each flow.
     pub(super) sockets: Vec<(Way, Vec<Datagrams>)>,
 }
@@ -55,8 +55,8 @@ impl Far {
                 ways(spec).map(bind).collect::<Result<_, ProbeError>>()?
             }
         };
-        let guests = Guests::new(listener, address, seat.token);
-        Ok(Self { spec: spec.clone(), cpus: seat.cpus.clone(), token: seat.token, guests, sockets })
+        let pending = PendingConnections::new(listener, address, seat.token);
+        Ok(Self { spec: spec.clone(), cpus: seat.cpus.clone(), token: seat.token, pending, sockets })
     }
 
     /// Waits for all connections. Others are closed.
@@ -70,13 +70,13 @@ impl Far {
             }
             if waiting.elapsed() > ARRIVAL {
                 let connected = greeted.len();
-                let local = self.guests.address();
+                let local = self.pending.address();
                 return Err(ProbeError::StreamsMissing { connected, expected, local, waited: ARRIVAL });
             }
-            let Some((stream, purpose)) = self.guests.next()? else { continue };
+            let Some((stream, purpose)) = self.pending.next()? else { continue };
             let hello = Hello::of(purpose).filter(|hello| is_expected(&self.spec, *hello, &greeted));
             if let Some(hello) = hello {
-                look_up_often(&stream).map_err(socket_error("set SO_RCVTIMEO for", self.guests.address()))?;
+                look_up_often(&stream).map_err(socket_error("set SO_RCVTIMEO for", self.pending.address()))?;
                 greeted.insert(hello, stream);
             }
         }
@@ -112,7 +112,7 @@ impl Far {
             None => Err(ProbeError::StreamsMissing {
                 connected: 0,
                 expected: 1,
-                local: self.guests.address(),
+                local: self.pending.address(),
                 waited: Duration::ZERO,
             }),
         }
@@ -130,7 +130,7 @@ fn is_expected(spec: &GoodputSpec, hello: Hello, greeted: &BTreeMap<Hello, TcpSt
 
 impl Prepared for Far {
     fn address(&self) -> Option<SocketAddr> {
-        Some(self.guests.address())
+        Some(self.pending.address())
     }
 
     fn run(mut self: Box<Self>, control: &Control, window: &dyn Window) -> Result<SideFigures, ProbeError> {

@@ -1,6 +1,6 @@
 //! Bulk data over TCP.
 
-mod diary;
+mod connection_states;
 mod receiver;
 mod sender;
 

@@ -9,19 +9,19 @@ use model::{
 
 use super::{
     background::{Background, Opening},
-    book::{Book, Closed, Trace},
     carries_stamps, frame_of, load,
     ping_pong::round_trips,
     pipe::Pipe,
-    so_far::Clerk,
+    reply_tracker::{Closed, ReplyTracker, Trace},
+    session::Session,
+    so_far::InterimSums,
     stages::Stages,
-    talk::Talk,
 };
 use crate::{
     Control, Prepared, ProbeError, Window,
     datagrams::Carrier,
     error::socket_error,
-    schedule::{Departures, messages_within},
+    schedule::{SendTimes, messages_within},
 };
 
 /// A prepared client: connected, with its socket set up.
@@ -36,10 +36,10 @@ pub(super) struct Client {
     load: Option<Background>,
 }
 
-/// Results of a loop beside the book.
-struct Course {
+/// Results of a loop beside the reply tracker.
+struct LoopResult {
     achieved_pps: f64,
-    departures: Option<Departures>,
+    departures: Option<SendTimes>,
     stages: Option<Stages>,
 }
 
@@ -68,26 +68,26 @@ impl Client {
         window: &dyn Window,
         trace: T,
     ) -> Result<(LatencyResult, T), ProbeError> {
-        let (clerk, teller) = Clerk::hire(self.known(clock::cost())?);
+        let (sums, feed) = InterimSums::new(self.known(clock::cost())?);
         let stream = self.pipe.stream().map(|stream| stream.try_clone()).transpose();
         let stream = stream.map_err(socket_error("duplicate the stream to", self.pipe.peer()))?;
         let _wakeable = stream.map(|stream| control.wakes(stream));
         let with_stamps = carries_stamps(&self.seat, self.pipe.length());
-        let book = Book::new(self.spec.warmup, self.spec.timeout, self.window, with_stamps, trace);
-        let book = book.over(self.spec.protocol);
-        let mut talk = Talk::new(&mut self.pipe, book, self.spec.timeout, &self.seat, control, teller);
-        control.set_clerk(Some(clerk.clone()));
+        let tracker = ReplyTracker::new(self.spec.warmup, self.spec.timeout, self.window, with_stamps, trace);
+        let tracker = tracker.over(self.spec.protocol);
+        let mut session = Session::new(&mut self.pipe, tracker, self.spec.timeout, &self.seat, control, feed);
+        control.set_interim_source(Some(sums.clone()));
         let course = match self.spec.rate {
-            None => ping_pong(&mut talk, &self.spec, window),
-            Some(rate) => under_load(&mut talk, &self.spec, rate, window),
+            None => ping_pong(&mut session, &self.spec, window),
+            Some(rate) => under_load(&mut session, &self.spec, rate, window),
         };
-        control.set_clerk(None);
+        control.set_interim_source(None);
         // Being stopped ends the stream, which the loop may see as an error of its own.
         let course = course.map_err(|error| if control.stopped() { ProbeError::Cancelled } else { error })?;
-        let mut closed = talk.book.close();
-        let mut clerk = clerk.lock().unwrap_or_else(PoisonError::into_inner);
-        closed.rtt.merge(clerk.all_handed_over());
-        self.result(clerk.known(), closed, course)
+        let mut closed = session.tracker.close();
+        let mut sums = sums.lock().unwrap_or_else(PoisonError::into_inner);
+        closed.rtt.merge(sums.all_handed_over());
+        self.result(sums.known(), closed, course)
     }
 
     /// Facts known before the first message.
@@ -107,7 +107,7 @@ impl Client {
         &self,
         known: &LatencyResult,
         closed: Closed<T>,
-        course: Course,
+        course: LoopResult,
     ) -> Result<(LatencyResult, T), ProbeError> {
         let Closed { sent, tally, rtt, variation, one_way, trace } = closed;
         let result = LatencyResult {
@@ -125,7 +125,7 @@ impl Client {
             segments: self.pipe.segments()?,
             rtt_ns: rtt.summary(),
             achieved_pps: course.achieved_pps,
-            pacing: course.departures.as_ref().map(Departures::pacing),
+            pacing: course.departures.as_ref().map(SendTimes::pacing),
             variation,
             one_way,
             stages: course.stages.as_ref().map(Stages::figures).unwrap_or_default(),
@@ -138,46 +138,50 @@ impl Client {
     }
 }
 
-fn ping_pong<T: Trace>(talk: &mut Talk<'_, T>, spec: &LatencySpec, window: &dyn Window) -> Result<Course, ProbeError> {
-    talk.control.expect(match spec.amount {
+fn ping_pong<T: Trace>(
+    session: &mut Session<'_, T>,
+    spec: &LatencySpec,
+    window: &dyn Window,
+) -> Result<LoopResult, ProbeError> {
+    session.control.expect(match spec.amount {
         Amount::Count(count) => spec.warmup + count,
         Amount::Duration(duration) => duration.0,
     });
     let [mut warm_up, mut stages] = [spec.stamps, spec.stamps].map(|stamps| stamps.then(Stages::new));
-    round_trips(talk, Amount::Count(spec.warmup), spec.timeout, warm_up.as_mut())?;
+    round_trips(session, Amount::Count(spec.warmup), spec.timeout, warm_up.as_mut())?;
     window.opened();
-    talk.open();
+    session.open();
     let began = clock::now();
-    round_trips(talk, spec.amount, spec.timeout, stages.as_mut())?;
+    round_trips(session, spec.amount, spec.timeout, stages.as_mut())?;
     let seconds = Nanos(clock::now().0 - began.0).as_secs_f64();
     window.closed();
-    Ok(Course { achieved_pps: talk.book.answered() as f64 / seconds, departures: None, stages })
+    Ok(LoopResult { achieved_pps: session.tracker.answered() as f64 / seconds, departures: None, stages })
 }
 
 /// The warm-up has a schedule of its own, at the same rate: counters are read between it and the counted time, which would
 /// put the sender behind.
 fn under_load<T: Trace>(
-    talk: &mut Talk<'_, T>,
+    session: &mut Session<'_, T>,
     spec: &LatencySpec,
     rate: PacketRate,
     window: &dyn Window,
-) -> Result<Course, ProbeError> {
+) -> Result<LoopResult, ProbeError> {
     let messages = match spec.amount {
         Amount::Count(count) => count,
         Amount::Duration(duration) => messages_within(duration, rate),
     };
-    talk.control.expect(spec.warmup + messages);
+    session.control.expect(spec.warmup + messages);
     if spec.mode == WaitMode::Block {
         clock::wake_on_time()?;
     }
-    let [mut warm_up, mut departures] = [rate, rate].map(Departures::new);
-    load::send_by_schedule(talk, rate, spec.warmup, spec.mode, &mut warm_up)?;
+    let [mut warm_up, mut departures] = [rate, rate].map(SendTimes::new);
+    load::send_by_schedule(session, rate, spec.warmup, spec.mode, &mut warm_up)?;
     window.opened();
-    talk.open();
-    load::send_by_schedule(talk, rate, messages, spec.mode, &mut departures)?;
-    load::drain(talk, spec.timeout, spec.mode)?;
+    session.open();
+    load::send_by_schedule(session, rate, messages, spec.mode, &mut departures)?;
+    load::drain(session, spec.timeout, spec.mode)?;
     window.closed();
-    Ok(Course { achieved_pps: departures.achieved_pps(), departures: Some(departures), stages: None })
+    Ok(LoopResult { achieved_pps: departures.achieved_pps(), departures: Some(departures), stages: None })
 }
 
 impl Prepared for Client {

@@ -16,63 +16,63 @@ use kernel::clock;
 use model::{LatencySpec, Nanos, PacketRate, WaitMode, probe::MOST_OUT};
 
 use super::{
-    book::{LEAST_WINDOW, Trace},
-    talk::Talk,
+    reply_tracker::{LEAST_WINDOW, Trace},
+    session::Session,
 };
 use crate::{
     ProbeError,
-    schedule::{Departures, Schedule, messages_within},
+    schedule::{Schedule, SendTimes, messages_within},
     socket::STOP_CHECK,
 };
 
 /// Sends so many messages by a schedule that starts now.
 pub(super) fn send_by_schedule<T: Trace>(
-    talk: &mut Talk<'_, T>,
+    session: &mut Session<'_, T>,
     rate: PacketRate,
     messages: u64,
     mode: WaitMode,
-    departures: &mut Departures,
+    departures: &mut SendTimes,
 ) -> Result<(), ProbeError> {
     let schedule = Schedule::new(clock::now(), rate);
     let mut index = 0;
     while index < messages {
         let (intended, now) = (schedule.intended(index), clock::now());
-        talk.check(now)?;
+        session.check(now)?;
         if now < intended {
-            sleep(talk, mode, now, intended)?;
-        } else if talk.send(intended, now)? {
+            sleep(session, mode, now, intended)?;
+        } else if session.send(intended, now)? {
             departures.record(intended, now);
             index += 1;
-            talk.control.reached(talk.book.next());
-            talk.tell(now)?;
+            session.control.reached(session.tracker.next());
+            session.tell(now)?;
         }
-        talk.take()?;
+        session.take()?;
     }
     Ok(())
 }
 
 /// Takes replies until all are there, or until the timeout of the last message is over.
-pub(super) fn drain<T: Trace>(talk: &mut Talk<'_, T>, timeout: Nanos, mode: WaitMode) -> Result<(), ProbeError> {
+pub(super) fn drain<T: Trace>(session: &mut Session<'_, T>, timeout: Nanos, mode: WaitMode) -> Result<(), ProbeError> {
     let mut now = clock::now();
     let until = Nanos(now.0.saturating_add(timeout.0));
-    while talk.book.outstanding() > 0 && now < until {
-        talk.check(now)?;
-        sleep(talk, mode, now, until)?;
-        talk.take()?;
+    while session.tracker.outstanding() > 0 && now < until {
+        session.check(now)?;
+        sleep(session, mode, now, until)?;
+        session.take()?;
         now = clock::now();
     }
     Ok(())
 }
 
-fn sleep<T>(talk: &Talk<'_, T>, mode: WaitMode, now: Nanos, until: Nanos) -> Result<(), ProbeError> {
+fn sleep<T>(session: &Session<'_, T>, mode: WaitMode, now: Nanos, until: Nanos) -> Result<(), ProbeError> {
     if mode == WaitMode::Block {
         let patience = Duration::from_nanos(until.0 - now.0).min(STOP_CHECK);
-        kernel::socket::wait_until_readable(talk.pipe, patience)?;
+        kernel::socket::wait_until_readable(session.pipe, patience)?;
     }
     Ok(())
 }
 
-/// Messages that the book has to remember, so that each is remembered for twice its timeout: a late reply is then still
+/// Messages that the reply tracker has to remember, so that each is remembered for twice its timeout: a late reply is then still
 /// told from a lost one.
 pub(super) fn window(spec: &LatencySpec) -> Result<usize, ProbeError> {
     let Some(rate) = spec.rate else { return Ok(LEAST_WINDOW) };

@@ -1,4 +1,4 @@
-//! The messages a book remembers: the latest ones, up to a fixed number. Pure.
+//! The messages that a reply tracker remembers: the latest ones, up to a fixed number. Pure.
 
 use model::Nanos;
 

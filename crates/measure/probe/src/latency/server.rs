@@ -14,7 +14,7 @@ use crate::{
     Control, Prepared, ProbeError, Window,
     datagrams::{Carrier, Datagrams},
     error::socket_error,
-    greeting::{Guests, peer_of},
+    greeting::{PendingConnections, peer_of},
     socket::{BACKLOG, STOP_CHECK, bound, is_nothing_yet, is_refused, set_wait},
 };
 
@@ -36,7 +36,7 @@ pub(super) struct Server {
 
 enum Door {
     Udp(UdpSocket),
-    Tcp(Guests),
+    Tcp(PendingConnections),
 }
 
 /// Counts of a server.
@@ -107,7 +107,7 @@ impl Server {
                 socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", any_port))?;
                 let listener = TcpListener::from(socket);
                 let address = listener.local_addr().map_err(unknown)?;
-                (Door::Tcp(Guests::new(listener, address, seat.token)), address)
+                (Door::Tcp(PendingConnections::new(listener, address, seat.token)), address)
             }
         };
         let load = Background::prepare(spec, Side::Far, seat, address.port())?;
@@ -118,7 +118,7 @@ impl Server {
     pub(super) fn serve(mut self, control: &Control) -> Result<Served, ProbeError> {
         let stream = match &mut self.door {
             Door::Udp(_) => None,
-            Door::Tcp(guests) => client(guests, control)?,
+            Door::Tcp(pending) => client(pending, control)?,
         };
         match (&self.door, stream) {
             (Door::Udp(socket), _) => self.serve_udp(socket, control),
@@ -250,9 +250,9 @@ impl Prepared for Server {
 }
 
 /// The trial's connection.
-fn client(guests: &mut Guests, control: &Control) -> Result<Option<TcpStream>, ProbeError> {
+fn client(pending: &mut PendingConnections, control: &Control) -> Result<Option<TcpStream>, ProbeError> {
     while !control.stopped() {
-        if let Some((stream, _)) = guests.next()? {
+        if let Some((stream, _)) = pending.next()? {
             return Ok(Some(stream));
         }
     }

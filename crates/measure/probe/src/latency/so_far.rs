@@ -8,15 +8,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use model::{LatencyResult, Nanos, SoFar};
 use stats::TimeHistogram;
 
-use super::book::{Book, Standing, Trace};
-use crate::control::Summary;
+use super::reply_tracker::{Interim, ReplyTracker, Trace};
+use crate::control::InterimSource;
 
 /// How often the loop hands over.
 const EVERY: Nanos = Nanos::from_secs(2);
 
-/// The exchange between the loop and the clerk.
+/// Data that the loop hands to the watching thread.
 #[derive(Default)]
-struct Exchange {
+struct Handover {
     empty: Option<TimeHistogram>,
     part: Option<Part>,
 }
@@ -26,20 +26,20 @@ struct Part {
     /// Round trips since the part before.
     sample: TimeHistogram,
     /// Sample of the whole counted time.
-    standing: Standing,
+    interim: Interim,
     overflowed: u64,
     /// How long the counted time has lasted.
     seconds: f64,
 }
 
-/// The loop's end of the exchange.
-pub(super) struct Teller {
-    exchange: Arc<Mutex<Exchange>>,
+/// The loop's end of the handover.
+pub(super) struct InterimFeed {
+    handover: Arc<Mutex<Handover>>,
     opened: Nanos,
     due: Nanos,
 }
 
-impl Teller {
+impl InterimFeed {
     /// The counted time begins.
     pub(super) fn open(&mut self, now: Nanos) {
         (self.opened, self.due) = (now, Nanos(now.0 + EVERY.0));
@@ -50,35 +50,35 @@ impl Teller {
         now >= self.due
     }
 
-    /// Hands the data over if the clerk has taken the part before. Never waits.
+    /// Hands the data over if the part before has been taken. Never waits.
     #[cold]
-    pub(super) fn tell<T: Trace>(&mut self, book: &mut Book<T>, overflowed: u64, now: Nanos) {
+    pub(super) fn tell<T: Trace>(&mut self, tracker: &mut ReplyTracker<T>, overflowed: u64, now: Nanos) {
         self.due = Nanos(now.0 + EVERY.0);
-        if let Ok(mut exchange) = self.exchange.try_lock()
-            && let Some(empty) = exchange.empty.take()
+        if let Ok(mut handover) = self.handover.try_lock()
+            && let Some(empty) = handover.empty.take()
         {
-            let (sample, standing) = book.hand_over(empty);
+            let (sample, interim) = tracker.hand_over(empty);
             let seconds = Nanos(now.0 - self.opened.0).as_secs_f64();
-            exchange.part = Some(Part { sample, standing, overflowed, seconds });
+            handover.part = Some(Part { sample, interim, overflowed, seconds });
         }
     }
 }
 
 /// Adds up what the loop hands over.
-pub(super) struct Clerk {
-    exchange: Arc<Mutex<Exchange>>,
+pub(super) struct InterimSums {
+    handover: Arc<Mutex<Handover>>,
     /// Facts known before the first message.
     known: LatencyResult,
     /// All that was handed over.
     sample: TimeHistogram,
 }
 
-impl Clerk {
-    /// A clerk for the thread that watches, and the teller for the loop.
-    pub(super) fn hire(known: LatencyResult) -> (Arc<Mutex<Self>>, Teller) {
-        let exchange = Arc::new(Mutex::new(Exchange { empty: Some(TimeHistogram::new()), part: None }));
-        let clerk = Self { exchange: Arc::clone(&exchange), known, sample: TimeHistogram::new() };
-        (Arc::new(Mutex::new(clerk)), Teller { exchange, opened: Nanos(0), due: Nanos(u64::MAX) })
+impl InterimSums {
+    /// The sums for the thread that watches, and the feed for the loop.
+    pub(super) fn new(known: LatencyResult) -> (Arc<Mutex<Self>>, InterimFeed) {
+        let handover = Arc::new(Mutex::new(Handover { empty: Some(TimeHistogram::new()), part: None }));
+        let sums = Self { handover: Arc::clone(&handover), known, sample: TimeHistogram::new() };
+        (Arc::new(Mutex::new(sums)), InterimFeed { handover, opened: Nanos(0), due: Nanos(u64::MAX) })
     }
 
     pub(super) fn known(&self) -> &LatencyResult {
@@ -92,21 +92,21 @@ impl Clerk {
     }
 
     fn take(&mut self) -> Option<Part> {
-        let part = self.exchange().part.take()?;
+        let part = self.handover().part.take()?;
         self.sample.merge(&part.sample);
         // Made here, because it takes the kernel a while to find the memory.
         let empty = TimeHistogram::new();
-        self.exchange().empty = Some(empty);
+        self.handover().empty = Some(empty);
         Some(part)
     }
 
-    fn exchange(&self) -> MutexGuard<'_, Exchange> {
-        self.exchange.lock().unwrap_or_else(PoisonError::into_inner)
+    fn handover(&self) -> MutexGuard<'_, Handover> {
+        self.handover.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Messages whose reply was still out take their place at the upper end of the sample: how long they took is not known.
     fn result(&self, part: &Part) -> LatencyResult {
-        let Standing { sent, out, tally } = part.standing;
+        let Interim { sent, out, tally } = part.interim;
         let mut sample = self.sample.clone();
         (0..out).for_each(|_| sample.record_missing());
         let messages = if self.known.intended_pps.is_some() { sent } else { sent - out - tally.lost };
@@ -125,7 +125,7 @@ impl Clerk {
     }
 }
 
-impl Summary for Clerk {
+impl InterimSource for InterimSums {
     fn so_far(&mut self) -> Option<SoFar> {
         let part = self.take()?;
         Some(SoFar::Latency { seconds: part.seconds, result: Box::new(self.result(&part)) })
@@ -139,17 +139,17 @@ mod tests {
 
     const RTT: u64 = 20_000;
 
-    fn exchange(book: &mut Book<()>, from: u64, to: u64, answered: u64) {
+    fn handover(tracker: &mut ReplyTracker<()>, from: u64, to: u64, answered: u64) {
         for number in from..to {
-            book.sent(Nanos(number * 1_000_000), Nanos(number * 1_000_000));
+            tracker.sent(Nanos(number * 1_000_000), Nanos(number * 1_000_000));
         }
         for number in from..answered {
-            book.arrived(Reply { number: number as u32, far: None }, Nanos(number * 1_000_000 + RTT));
+            tracker.arrived(Reply { number: number as u32, far: None }, Nanos(number * 1_000_000 + RTT));
         }
     }
 
-    fn told(clerk: &Mutex<Clerk>) -> Option<LatencyResult> {
-        match clerk.lock().expect("not poisoned").so_far()? {
+    fn told(sums: &Mutex<InterimSums>) -> Option<LatencyResult> {
+        match sums.lock().expect("not poisoned").so_far()? {
             SoFar::Latency { result, .. } => Some(*result),
             other => panic!("{other:?}"),
         }
@@ -157,34 +157,34 @@ mod tests {
 
     #[test]
     fn what_was_handed_over_is_all_there_in_the_middle_and_at_the_end() {
-        let (clerk, mut teller) = Clerk::hire(LatencyResult::default());
-        let mut book = Book::new(10, Nanos::from_secs(1), 0, false, ());
-        assert!(!teller.is_due(Nanos(u64::MAX - 1)), "nothing is told of the warm-up");
-        teller.open(Nanos(10_000_000));
-        assert!(teller.is_due(Nanos(10_000_000 + EVERY.0)) && !teller.is_due(Nanos(EVERY.0)));
+        let (sums, mut feed) = InterimSums::new(LatencyResult::default());
+        let mut tracker = ReplyTracker::new(10, Nanos::from_secs(1), 0, false, ());
+        assert!(!feed.is_due(Nanos(u64::MAX - 1)), "nothing is told of the warm-up");
+        feed.open(Nanos(10_000_000));
+        assert!(feed.is_due(Nanos(10_000_000 + EVERY.0)) && !feed.is_due(Nanos(EVERY.0)));
 
-        exchange(&mut book, 0, 110, 110);
-        assert_eq!(told(&clerk), None);
-        teller.tell(&mut book, 3, Nanos(1_010_000_000));
-        let first = told(&clerk).expect("handed over");
+        handover(&mut tracker, 0, 110, 110);
+        assert_eq!(told(&sums), None);
+        feed.tell(&mut tracker, 3, Nanos(1_010_000_000));
+        let first = told(&sums).expect("handed over");
         assert_eq!((first.sent, first.lost, first.rtt_ns.n, first.rtt_ns.max), (100, Some(0), 100, Some(RTT)));
         assert_eq!((first.overflowed, first.achieved_pps), (3, 100.0));
-        assert_eq!(told(&clerk), None, "nothing new");
+        assert_eq!(told(&sums), None, "nothing new");
 
         // Two replies are out: it is not known whether they are lost.
-        exchange(&mut book, 110, 210, 208);
-        teller.tell(&mut book, 3, Nanos(2_010_000_000));
-        let second = told(&clerk).expect("handed over");
+        handover(&mut tracker, 110, 210, 208);
+        feed.tell(&mut tracker, 3, Nanos(2_010_000_000));
+        let second = told(&sums).expect("handed over");
         assert_eq!((second.sent, second.lost, second.rtt_ns.n, second.rtt_ns.max), (200, None, 200, None));
         assert_eq!(TimeHistogram::decode(&second.histogram).expect("encoded").len(), 200);
 
-        // A clerk that is behind holds nothing up, and loses nothing.
-        exchange(&mut book, 210, 310, 310);
-        teller.tell(&mut book, 3, Nanos(3_010_000_000));
-        exchange(&mut book, 310, 410, 410);
-        teller.tell(&mut book, 3, Nanos(4_010_000_000));
-        let mut closed = book.close();
-        closed.rtt.merge(clerk.lock().expect("not poisoned").all_handed_over());
+        // A watching thread that is behind holds nothing up, and loses nothing.
+        handover(&mut tracker, 210, 310, 310);
+        feed.tell(&mut tracker, 3, Nanos(3_010_000_000));
+        handover(&mut tracker, 310, 410, 410);
+        feed.tell(&mut tracker, 3, Nanos(4_010_000_000));
+        let mut closed = tracker.close();
+        closed.rtt.merge(sums.lock().expect("not poisoned").all_handed_over());
         assert_eq!((closed.sent, closed.rtt.len(), closed.tally.lost), (400, 400, 2));
     }
 }

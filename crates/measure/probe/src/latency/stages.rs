@@ -9,7 +9,7 @@ use stats::TimeHistogram;
 
 /// The program's readings and the stamps of one round trip, all but the card's in the time of day.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Passage {
+pub(super) struct RoundTripStamps {
     /// The program was about to send.
     pub(super) sent: Nanos,
     /// The message left.
@@ -43,8 +43,8 @@ impl Stages {
 
     /// Takes in the parts of one round trip as far as it has stamps. A part that is negative, or longer than the whole, means that
     /// somebody set the clock in the middle of it, so it says nothing and is left out.
-    pub(super) fn record(&mut self, passage: &Passage) {
-        let Passage { sent, left, came, received, took } = *passage;
+    pub(super) fn record(&mut self, passage: &RoundTripStamps) {
+        let RoundTripStamps { sent, left, came, received, took } = *passage;
         record(&mut self.near_send, Some(sent), left.software, took);
         record(&mut self.wire_and_far, left.software, came.software, took);
         record(&mut self.wire_and_far_by_card, left.hardware, came.hardware, took);
@@ -86,8 +86,8 @@ mod tests {
         Stamps { software: Some(Nanos(software)), hardware: hardware.map(Nanos) }
     }
 
-    fn passage(left: Stamps, came: Stamps) -> Passage {
-        Passage { sent: Nanos(1000), left, came, received: Nanos(9000), took: Nanos(8200) }
+    fn passage(left: Stamps, came: Stamps) -> RoundTripStamps {
+        RoundTripStamps { sent: Nanos(1000), left, came, received: Nanos(9000), took: Nanos(8200) }
     }
 
     fn times(stages: &Stages) -> Vec<(u64, Option<u64>)> {
@@ -115,7 +115,8 @@ mod tests {
         // The time of day was set an hour ahead after the message had left.
         const HOUR: u64 = 3_600_000_000_000;
         let mut stages = Stages::new();
-        let set = Passage { received: Nanos(HOUR + 9000), ..passage(stamps(2500, None), stamps(HOUR + 8000, None)) };
+        let set =
+            RoundTripStamps { received: Nanos(HOUR + 9000), ..passage(stamps(2500, None), stamps(HOUR + 8000, None)) };
         stages.record(&set);
         assert_eq!(times(&stages), [(1, Some(1500)), (0, None), (1, Some(1000))]);
     }

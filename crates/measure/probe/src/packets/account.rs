@@ -11,7 +11,7 @@ use std::{
 use model::{PacketsReceived, PacketsSent, PacketsSide, PacketsSpec, SoFar};
 
 use super::receiving::{Counting, Receiving};
-use crate::{Control, control::Summary};
+use crate::{Control, control::InterimSource};
 
 /// How far this side is.
 pub(super) struct Account {
@@ -51,29 +51,29 @@ impl Account {
     }
 }
 
-/// Registration of a clerk with the control, until it is dropped.
-pub(super) struct ClerkGuard<'a>(&'a Control);
+/// Registers a source of interim results with the control, until it is dropped.
+pub(super) struct InterimGuard<'a>(&'a Control);
 
-impl<'a> ClerkGuard<'a> {
+impl<'a> InterimGuard<'a> {
     pub(super) fn by(control: &'a Control, account: &Account, receiving: Option<&Receiving>) -> Self {
-        let clerk = Clerk { sending: Arc::clone(&account.sending), counts: receiving.map(Receiving::counts) };
-        control.set_clerk(Some(Arc::new(Mutex::new(clerk))));
+        let interim = InterimCounts { sending: Arc::clone(&account.sending), counts: receiving.map(Receiving::counts) };
+        control.set_interim_source(Some(Arc::new(Mutex::new(interim))));
         Self(control)
     }
 }
 
-impl Drop for ClerkGuard<'_> {
+impl Drop for InterimGuard<'_> {
     fn drop(&mut self) {
-        self.0.set_clerk(None);
+        self.0.set_interim_source(None);
     }
 }
 
-struct Clerk {
+struct InterimCounts {
     sending: Arc<Mutex<Option<Sending>>>,
     counts: Option<Arc<Mutex<Counting>>>,
 }
 
-impl Summary for Clerk {
+impl InterimSource for InterimCounts {
     fn so_far(&mut self) -> Option<SoFar> {
         let sending = self.sending.lock().unwrap_or_else(PoisonError::into_inner);
         let sent = sending.as_ref().map_or_else(Vec::new, Sending::so_far);

@@ -10,7 +10,7 @@ use engine::{Counter, Receive, Received, Receiver};
 use frame::{Compiled, Place};
 use kernel::{ethtool, link, neighbour};
 use model::{
-    Engine, Heard, IpVersion, Mtu, PacketsSent, PacketsSpec, Protocol, Seat, SequenceHeard, Stream,
+    Engine, IpVersion, ListenerCounts, Mtu, PacketsSent, PacketsSpec, Protocol, Seat, SequenceCounts, Stream,
     frame_size::FrameSize,
     stream::{DESTINATION_PORT, Mac, Sizes},
 };
@@ -49,12 +49,12 @@ pub struct Outgoing {
 }
 
 /// Packets that can be sent.
-pub struct Departing {
+pub struct PreparedSender {
     ready: Ready,
     account: Account,
 }
 
-impl Departing {
+impl PreparedSender {
     /// Sends until the time is over, all is sent, or `control` stops it. Returns the counts of each stream.
     pub fn send(self, control: &Control) -> Result<Vec<PacketsSent>, ProbeError> {
         self.ready.run(&self.account, control)
@@ -62,7 +62,7 @@ impl Departing {
 }
 
 /// Gets ready to send: finds the next hop, and opens an engine.
-pub fn depart(outgoing: &Outgoing) -> Result<Departing, ProbeError> {
+pub fn prepare_sender(outgoing: &Outgoing) -> Result<PreparedSender, ProbeError> {
     let Outgoing { interface, to, spec, most, token, .. } = outgoing;
     let ip = IpVersion::of(*to);
     let links = link::list()?;
@@ -98,7 +98,7 @@ pub fn depart(outgoing: &Outgoing) -> Result<Departing, ProbeError> {
         let why = "over a veth nobody fills in a socket's checksums, and the receiver would take all for corrupt; use xsk or af_packet, as root";
         return Err(unable("engine udp", why));
     }
-    Ok(Departing { ready, account: Account::of(spec) })
+    Ok(PreparedSender { ready, account: Account::of(spec) })
 }
 
 /// The next hop's MAC address: something is sent there, so that the kernel asks for it.
@@ -141,10 +141,10 @@ impl Listener {
     }
 
     /// Received so far.
-    pub fn heard(&self) -> Result<Heard, ProbeError> {
+    pub fn counts(&self) -> Result<ListenerCounts, ProbeError> {
         let Received { numbered, others, .. } = self.receiver.read().map_err(engine_error)?;
         let came = |counted: &&engine::ReceivedStream| counted.frames + counted.corrupt > 0;
-        let one = |(number, counted): (u16, &engine::ReceivedStream)| SequenceHeard {
+        let one = |(number, counted): (u16, &engine::ReceivedStream)| SequenceCounts {
             number,
             received: counted.frames,
             lost: counted.expected.saturating_sub(counted.frames),
@@ -156,7 +156,7 @@ impl Listener {
             cpus: counted.cpus.iter().map(|(cpu, _)| *cpu).collect(),
         };
         let sequences = (0..).zip(&numbered).filter(|(_, counted)| came(counted)).map(one).collect();
-        Ok(Heard { sequences, others })
+        Ok(ListenerCounts { sequences, others })
     }
 }
 

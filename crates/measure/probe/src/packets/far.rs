@@ -6,17 +6,17 @@ use model::{PacketsSent, PacketsSide, PacketsSpec, Seat, SideFigures};
 
 use super::{
     LATEST, QUIET,
-    account::{Account, ClerkGuard},
-    meeting::{Meeting, Word},
+    account::{Account, InterimGuard},
     receiving::Receiving,
     sending::Sending,
+    trial_socket::{Message, TrialSocket},
 };
 use crate::{Control, Prepared, ProbeError, Window, socket::STOP_CHECK};
 
 /// A prepared far side.
 pub(super) struct Far {
     spec: PacketsSpec,
-    meeting: Meeting,
+    trial_socket: TrialSocket,
     sending: Option<Sending>,
     receiving: Option<Receiving>,
 }
@@ -26,7 +26,7 @@ impl Far {
     pub(super) fn prepare(spec: &PacketsSpec, seat: &Seat) -> Result<Self, ProbeError> {
         Ok(Self {
             spec: spec.clone(),
-            meeting: Meeting::open(seat.local, seat.token)?,
+            trial_socket: TrialSocket::open(seat.local, seat.token)?,
             receiving: spec.sends_forward().then(|| Receiving::attach(spec, seat)).transpose()?,
             sending: spec.sends_back().then(|| Sending::prepare(spec, seat)).transpose()?,
         })
@@ -34,7 +34,7 @@ impl Far {
 
     fn serve(mut self, control: &Control, window: &dyn Window) -> Result<PacketsSide, ProbeError> {
         let account = Account::of(&self.spec);
-        let _guard = ClerkGuard::by(control, &account, self.receiving.as_ref());
+        let _guard = InterimGuard::by(control, &account, self.receiving.as_ref());
         let Some((near, port)) = self.greeted(control)? else { return Err(ProbeError::Cancelled) };
         let ready = self.sending.take().map(|sending| sending.open(near.ip(), port)).transpose()?;
         window.opened();
@@ -54,16 +54,16 @@ impl Far {
     /// Waits for the near side: where it speaks, and where packets for it go. `None` where this side was stopped.
     fn greeted(&self, control: &Control) -> Result<Option<(SocketAddr, u16)>, ProbeError> {
         while !control.stopped() {
-            if let Some((Word::Hello { port }, near)) = self.meeting.hear(STOP_CHECK)? {
-                self.meeting.say(self.welcome(), near)?;
+            if let Some((Message::Hello { port }, near)) = self.trial_socket.hear(STOP_CHECK)? {
+                self.trial_socket.say(self.welcome(), near)?;
                 return Ok(Some((near, port)));
             }
         }
         Ok(None)
     }
 
-    fn welcome(&self) -> Word {
-        Word::Welcome { port: self.receiving.as_ref().map_or(0, Receiving::port) }
+    fn welcome(&self) -> Message {
+        Message::Welcome { port: self.receiving.as_ref().map_or(0, Receiving::port) }
     }
 
     /// Answers until it is stopped. All has arrived when this side has sent all, and nothing came for a while; somebody else's copies
@@ -72,12 +72,12 @@ impl Far {
         let (mut counted, mut last_came, mut over) = (0, Instant::now(), None);
         while !control.stopped() {
             account.passed(control);
-            match self.meeting.hear(STOP_CHECK / 4)? {
-                Some((Word::Hello { .. }, near)) => self.meeting.say(self.welcome(), near)?,
-                Some((Word::Over, near)) if all_sent() => {
+            match self.trial_socket.hear(STOP_CHECK / 4)? {
+                Some((Message::Hello { .. }, near)) => self.trial_socket.say(self.welcome(), near)?,
+                Some((Message::Over, near)) if all_sent() => {
                     let since = *over.get_or_insert_with(Instant::now);
                     if last_came.elapsed() > QUIET || since.elapsed() > LATEST {
-                        self.meeting.say(Word::Settled, near)?;
+                        self.trial_socket.say(Message::Settled, near)?;
                     }
                 }
                 _ => {}
@@ -93,7 +93,7 @@ impl Far {
 
 impl Prepared for Far {
     fn address(&self) -> Option<SocketAddr> {
-        Some(self.meeting.address())
+        Some(self.trial_socket.address())
     }
 
     fn run(self: Box<Self>, control: &Control, window: &dyn Window) -> Result<SideFigures, ProbeError> {
@@ -125,14 +125,14 @@ mod tests {
             mtu: None,
         };
         let far = Far::prepare(&spec, &seat).expect("sockets need no right");
-        let (address, control) = (far.meeting.address(), Control::default());
-        let near = Meeting::open(seat.local, seat.token).expect("loopback");
+        let (address, control) = (far.trial_socket.address(), Control::default());
+        let near = TrialSocket::open(seat.local, seat.token).expect("loopback");
         let (asking, copying) = (Control::default(), AtomicBool::new(true));
         let received = thread::scope(|scope| {
             let far = scope.spawn(|| far.serve(&control, &NoWindow));
-            let asked = |word, answers: fn(Word) -> Option<u16>| near.ask(word, address, &asking, answers);
-            let port = asked(Word::Hello { port: 0 }, |word| match word {
-                Word::Welcome { port } => Some(port),
+            let asked = |word, answers: fn(Message) -> Option<u16>| near.ask(word, address, &asking, answers);
+            let port = asked(Message::Hello { port: 0 }, |word| match word {
+                Message::Welcome { port } => Some(port),
                 _ => None,
             });
             let port = port.expect("it answers");
@@ -145,7 +145,7 @@ mod tests {
                     thread::sleep(QUIET / 20);
                 }
             });
-            let settled = asked(Word::Over, |word| (word == Word::Settled).then_some(0));
+            let settled = asked(Message::Over, |word| (word == Message::Settled).then_some(0));
             control.stop();
             let received = far.join().expect("no panic");
             copying.store(false, Relaxed);

@@ -11,10 +11,10 @@ use model::{PacketsSide, PacketsSpec, Seat, SideFigures};
 
 use super::{
     QUIET,
-    account::{Account, ClerkGuard},
-    meeting::{Meeting, Word},
+    account::{Account, InterimGuard},
     receiving::Receiving,
     sending::{Ready, Sending},
+    trial_socket::{Message, TrialSocket},
 };
 use crate::{Control, Prepared, ProbeError, Window, far_address};
 
@@ -26,7 +26,7 @@ pub(super) struct Near {
     spec: PacketsSpec,
     interface: String,
     peer: SocketAddr,
-    meeting: Meeting,
+    trial_socket: TrialSocket,
     sending: Option<Sending>,
     receiving: Option<Receiving>,
 }
@@ -38,7 +38,7 @@ impl Near {
             spec: spec.clone(),
             interface: seat.interface.clone(),
             peer: far_address(seat)?,
-            meeting: Meeting::open(seat.local, seat.token)?,
+            trial_socket: TrialSocket::open(seat.local, seat.token)?,
             receiving: spec.sends_back().then(|| Receiving::attach(spec, seat)).transpose()?,
             sending: spec.sends_forward().then(|| Sending::prepare(spec, seat)).transpose()?,
         })
@@ -46,10 +46,10 @@ impl Near {
 
     fn measure(mut self, control: &Control, window: &dyn Window) -> Result<PacketsSide, ProbeError> {
         let account = Account::of(&self.spec);
-        let _guard = ClerkGuard::by(control, &account, self.receiving.as_ref());
-        let hello = Word::Hello { port: self.receiving.as_ref().map_or(0, Receiving::port) };
-        let port = self.meeting.ask(hello, self.peer, control, |word| match word {
-            Word::Welcome { port } => Some(port),
+        let _guard = InterimGuard::by(control, &account, self.receiving.as_ref());
+        let hello = Message::Hello { port: self.receiving.as_ref().map_or(0, Receiving::port) };
+        let port = self.trial_socket.ask(hello, self.peer, control, |word| match word {
+            Message::Welcome { port } => Some(port),
             _ => None,
         })?;
         let ready = self.sending.take().map(|sending| sending.open(self.peer.ip(), port)).transpose()?;
@@ -57,7 +57,8 @@ impl Near {
         let began = Instant::now();
         let sent = ready.map_or(Ok(Vec::new()), |ready: Ready| ready.send(&account, control))?;
         self.wait_for_the_other_way(began, &account, control)?;
-        let settled = self.meeting.ask(Word::Over, self.peer, control, |word| (word == Word::Settled).then_some(()));
+        let settled =
+            self.trial_socket.ask(Message::Over, self.peer, control, |word| (word == Message::Settled).then_some(()));
         settled.map_err(|error| self.link_down().unwrap_or(error))?;
         let received = self.receiving.take().map_or(Ok(Vec::new()), |receiving| receiving.end(QUIET))?;
         window.closed();

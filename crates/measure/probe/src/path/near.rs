@@ -12,18 +12,18 @@ use model::{
 };
 
 use super::{
+    burst::Burst,
     devices::devices,
     hops::{Hops, ROUND},
     message::Message,
     post::{Event, Post},
-    search::{Outcome, Shooter, Shot, TTL, search},
-    volley::Volley,
+    search::{Outcome, ProbePacket, ProbeSender, TTL, search},
 };
 use crate::{Control, Prepared, ProbeError, Window, far_address, socket::STOP_CHECK};
 
 /// A far side that does not answer small packets for this long is not there, or nothing gets through.
 const GONE: Duration = Duration::from_secs(5);
-/// Between two packets, where the first is not answered sooner: a volley shall not fill a queue on the way.
+/// Between two packets, where the first is not answered sooner: a burst shall not fill a queue on the way.
 const GAP: Duration = Duration::from_millis(2);
 /// Progress of the search as a whole; that of hops comes on top.
 const OF_SEARCH: u64 = 100;
@@ -174,29 +174,29 @@ impl Prepared for Near {
     }
 }
 
-impl Shooter for Gun<'_> {
+impl ProbeSender for Gun<'_> {
     type Error = ProbeError;
 
-    fn shoot(&mut self, shots: &[Shot]) -> Result<Vec<Outcome>, ProbeError> {
-        let mut volley = Volley::new(shots, self.near.id + 1);
+    fn shoot(&mut self, shots: &[ProbePacket]) -> Result<Vec<Outcome>, ProbeError> {
+        let mut burst = Burst::new(shots, self.near.id + 1);
         for (number, shot) in shots.iter().enumerate() {
             self.near.id += 1;
             if let Some(outcome) = self.fire(*shot)? {
-                volley.enter(self.near.id, outcome);
+                burst.enter(self.near.id, outcome);
             }
-            self.gather(&mut volley, GAP, |volley| volley.is_known(number))?;
+            self.gather(&mut burst, GAP, |burst| burst.is_known(number))?;
         }
-        self.gather(&mut volley, self.near.timeout, Volley::is_all_known)?;
-        self.gather(&mut volley, self.grace, Volley::is_settled)?;
+        self.gather(&mut burst, self.near.timeout, Burst::is_all_known)?;
+        self.gather(&mut burst, self.grace, Burst::is_settled)?;
         self.progress();
-        Ok(volley.outcomes())
+        Ok(burst.outcomes())
     }
 }
 
 impl Gun<'_> {
     /// Sends a packet, or has it sent. Gives its outcome, if that is known at once.
-    fn fire(&mut self, shot: Shot) -> Result<Option<Outcome>, ProbeError> {
-        let (near, Shot { size, ttl }) = (&mut *self.near, shot);
+    fn fire(&mut self, shot: ProbePacket) -> Result<Option<Outcome>, ProbeError> {
+        let (near, ProbePacket { size, ttl }) = (&mut *self.near, shot);
         if self.way == Way::Reverse {
             near.post.say(Message::Request { id: near.id, size, ttl })?;
             return Ok(None);
@@ -212,20 +212,20 @@ impl Gun<'_> {
     /// Receives until `enough`, or until `patience` is over.
     fn gather(
         &mut self,
-        volley: &mut Volley,
+        burst: &mut Burst,
         patience: Duration,
-        enough: impl Fn(&Volley) -> bool,
+        enough: impl Fn(&Burst) -> bool,
     ) -> Result<(), ProbeError> {
         let began = Instant::now();
         loop {
             stop_check(self.control)?;
             while let Some(event) = self.near.post.next()? {
                 if let Some((id, outcome)) = self.outcome(event) {
-                    volley.enter(id, outcome);
+                    burst.enter(id, outcome);
                 }
             }
             let left = patience.saturating_sub(began.elapsed());
-            if enough(volley) || left.is_zero() {
+            if enough(burst) || left.is_zero() {
                 return Ok(());
             }
             self.near.post.wait(left.min(STOP_CHECK))?;

@@ -1,4 +1,4 @@
-//! The search for the largest packet that passes one way, and for the device that stops larger ones. Pure: a [`Shooter`]
+//! The search for the largest packet that passes one way, and for the device that stops larger ones. Pure: a [`ProbeSender`]
 //! sends the packets.
 //!
 //! An ICMP message only gives the next size to try (RFC 8899, section 4.6): the figure is a packet that arrived, and one
@@ -18,15 +18,15 @@ pub(super) const TTL: u8 = 64;
 const TRIES: u8 = 3;
 /// The same if packets of passing sizes are lost, or silence contradicts a router's message.
 const TRIES_IN_DOUBT: u8 = 6;
-/// Sizes tried at once: a black hole costs a timeout for each volley, however many packets are in it.
-const VOLLEY: u32 = 8;
+/// Sizes tried at once: a black hole costs a timeout for each burst, however many packets are in it.
+const BURST: u32 = 8;
 /// The MTUs that links have: IPv4's and IPv6's least, tunnels over Ethernet, PPPoE, Ethernet, FDDI, jumbo frames, and
 /// the largest frames of cards (RFC 1191, section 7.1).
 const LADDER: [u32; 12] = [576, 1280, 1400, 1420, 1450, 1480, 1492, 1500, 4352, 9000, 9216, 9710];
 
 /// A packet to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Shot {
+pub(super) struct ProbePacket {
     /// Bytes, IP header included.
     pub(super) size: u32,
     /// TTL, or hop limit.
@@ -63,22 +63,22 @@ pub(super) enum Outcome {
 }
 
 /// Sends packets one way.
-pub(super) trait Shooter {
+pub(super) trait ProbeSender {
     /// Why it could not.
     type Error;
 
     /// Sends each packet once and waits until it is known what became of them, or the timeout is over. The outcomes are
     /// in the order of the shots.
-    fn shoot(&mut self, shots: &[Shot]) -> Result<Vec<Outcome>, Self::Error>;
+    fn shoot(&mut self, shots: &[ProbePacket]) -> Result<Vec<Outcome>, Self::Error>;
 }
 
 /// Searches one way. `smallest` is the size that a search begins with, `likely` the size that will probably turn out to be
 /// the largest.
-pub(super) fn search<S: Shooter>(shooter: &mut S, smallest: u32, likely: u32) -> Result<Leg, S::Error> {
+pub(super) fn search<S: ProbeSender>(shooter: &mut S, smallest: u32, likely: u32) -> Result<Leg, S::Error> {
     let mut interval = Interval::new(smallest);
     let mut sizes = interval.first(likely);
     while !sizes.is_empty() {
-        let shots: Vec<_> = sizes.iter().map(|&size| Shot { size, ttl: TTL }).collect();
+        let shots: Vec<_> = sizes.iter().map(|&size| ProbePacket { size, ttl: TTL }).collect();
         for (size, outcome) in sizes.iter().zip(shooter.shoot(&shots)?) {
             interval.enter(*size, outcome);
         }
@@ -96,7 +96,7 @@ pub(super) fn search<S: Shooter>(shooter: &mut S, smallest: u32, likely: u32) ->
 }
 
 /// The last router that tells of packets of `large` bytes which expire there, and whether routers tell of small ones.
-fn trace<S: Shooter>(
+fn trace<S: ProbeSender>(
     shooter: &mut S,
     small: u32,
     large: u32,
@@ -111,11 +111,11 @@ fn trace<S: Shooter>(
 }
 
 /// The routers that tell of packets of this size, in the order of the way.
-fn expired<S: Shooter>(shooter: &mut S, size: u32, routers: u8) -> Result<Vec<IpAddr>, S::Error> {
+fn expired<S: ProbeSender>(shooter: &mut S, size: u32, routers: u8) -> Result<Vec<IpAddr>, S::Error> {
     let mut tellers = BTreeMap::new();
     for _ in 0..TRIES {
         let silent = |ttl: &u8| !tellers.contains_key(ttl);
-        let shots: Vec<_> = (1..=routers).filter(silent).map(|ttl| Shot { size, ttl }).collect();
+        let shots: Vec<_> = (1..=routers).filter(silent).map(|ttl| ProbePacket { size, ttl }).collect();
         if shots.is_empty() {
             break;
         }
@@ -245,10 +245,10 @@ impl Failure {
 /// Sizes that cut the remaining range into equal parts.
 fn spread(inside: &std::ops::Range<u32>) -> Vec<u32> {
     let left = inside.end.saturating_sub(inside.start);
-    if left <= VOLLEY {
+    if left <= BURST {
         return inside.clone().collect();
     }
-    (1..=VOLLEY).map(|part| inside.start + left * part / (VOLLEY + 1)).collect()
+    (1..=BURST).map(|part| inside.start + left * part / (BURST + 1)).collect()
 }
 
 #[cfg(test)]

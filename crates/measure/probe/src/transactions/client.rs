@@ -23,7 +23,7 @@ use socket2::Type;
 use super::{
     pin,
     setting::{Request, Setting},
-    so_far::{self, Clerk},
+    so_far::{self, InterimSums},
     tally::{Span, Tally},
     threads,
     worker::Worker,
@@ -108,10 +108,10 @@ impl Client {
                 })
             };
             let workers: Vec<_> = (0..threads).map(work).collect();
-            let clerk = follow(setting, window, |span| Clerk::new(exchanges.clone(), self.known(threads), span));
+            let sums = follow(setting, window, |span| InterimSums::new(exchanges.clone(), self.known(threads), span));
             let rest: Vec<Result<Tally, ProbeError>> =
                 workers.into_iter().map(|worker| worker.join().unwrap_or_else(|panic| resume_unwind(panic))).collect();
-            control.set_clerk(None);
+            control.set_interim_source(None);
             let time_wait = time_wait();
             let (mut tallies, mut cancelled) = (Vec::new(), false);
             for tally in rest {
@@ -121,9 +121,9 @@ impl Client {
                     Err(error) => return Err(error),
                 }
             }
-            match clerk {
-                Some(clerk) if !cancelled => {
-                    let result = clerk.lock().unwrap_or_else(PoisonError::into_inner).close(&tallies, time_wait);
+            match sums {
+                Some(sums) if !cancelled => {
+                    let result = sums.lock().unwrap_or_else(PoisonError::into_inner).close(&tallies, time_wait);
                     Ok(TransactionsResult { napi: setting.polled.get().copied().flatten(), ..result })
                 }
                 _ => Err(ProbeError::Cancelled),
@@ -136,7 +136,11 @@ impl Client {
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Begins once all connections are open, and tells when the counted time begins and ends. `None` where it was stopped.
-fn follow(setting: &Setting<'_>, window: &dyn Window, clerk: impl FnOnce(Span) -> Clerk) -> Option<Arc<Mutex<Clerk>>> {
+fn follow(
+    setting: &Setting<'_>,
+    window: &dyn Window,
+    sums: impl FnOnce(Span) -> InterimSums,
+) -> Option<Arc<Mutex<InterimSums>>> {
     let (control, spec) = (setting.control, setting.spec);
     control.expect(spec.warmup.0 + spec.duration.0);
     while setting.ready.load(Relaxed) < setting.threads {
@@ -149,13 +153,13 @@ fn follow(setting: &Setting<'_>, window: &dyn Window, clerk: impl FnOnce(Span) -
     let began = Nanos(clock::now().0 + 1_000_000);
     setting.began.store(began.0, Relaxed);
     let span = setting.span()?;
-    let clerk = Arc::new(Mutex::new(clerk(span)));
-    control.set_clerk(Some(clerk.clone()));
+    let sums = Arc::new(Mutex::new(sums(span)));
+    control.set_interim_source(Some(sums.clone()));
     sleep_till(span.opened, began, control)?;
     window.opened();
     sleep_till(span.closed, began, control)?;
     window.closed();
-    Some(clerk)
+    Some(sums)
 }
 
 fn sleep_till(end: Nanos, began: Nanos, control: &Control) -> Option<()> {

@@ -4,7 +4,7 @@ use model::FailureKind;
 
 /// The outstanding part of a response.
 #[derive(Debug)]
-pub(super) enum Awaited {
+pub(super) enum Outstanding {
     /// The head of an HTTP response, of which this much came, whose body is to have so many bytes.
     Head { begun: Vec<u8>, body: u64 },
     /// So many bytes; whether the connection ends after them.
@@ -20,7 +20,7 @@ pub(super) enum Progress {
     Whole { closes: bool },
 }
 
-impl Awaited {
+impl Outstanding {
     /// Awaits an HTTP response; the memory of the value before is used again.
     pub(super) fn head(&mut self, body: u64) {
         match self {
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     fn taken(parts: &[&[u8]], body: u64) -> Result<Progress, FailureKind> {
-        let mut awaited = Awaited::Head { begun: Vec::new(), body };
+        let mut awaited = Outstanding::Head { begun: Vec::new(), body };
         let mut progress = Ok(Progress::More);
         for part in parts {
             assert_eq!(progress, Ok(Progress::More));

@@ -5,12 +5,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use model::{Nanos, SoFar, trial::TransactionsResult};
 
 use super::tally::{Span, Tally};
-use crate::control::Summary;
+use crate::control::InterimSource;
 
 /// How often a thread hands over.
 const EVERY: Nanos = Nanos::from_secs(2);
 
-/// The exchange between a thread and the clerk.
+/// Data that a thread hands to the watching one.
 #[derive(Default)]
 pub(super) struct Exchange(Mutex<Between>);
 
@@ -21,8 +21,8 @@ struct Between {
     part: Option<(Tally, Nanos)>,
 }
 
-/// A thread's end of the exchange.
-pub(super) struct Teller<'a> {
+/// A thread's end of the handover.
+pub(super) struct InterimFeed<'a> {
     exchange: &'a Exchange,
     due: Nanos,
 }
@@ -32,14 +32,14 @@ impl Exchange {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The teller of a thread whose counted time is this.
-    pub(super) fn teller(&self, span: Span) -> Teller<'_> {
-        Teller { exchange: self, due: Nanos(span.opened.0 + EVERY.0) }
+    /// The feed of a thread whose counted time is this.
+    pub(super) fn feed(&self, span: Span) -> InterimFeed<'_> {
+        InterimFeed { exchange: self, due: Nanos(span.opened.0 + EVERY.0) }
     }
 }
 
-impl Teller<'_> {
-    /// Hands the tally over if it is due and the clerk is ready. Never waits.
+impl InterimFeed<'_> {
+    /// Hands the tally over if it is due and the tally before has been taken. Never waits.
     #[inline]
     pub(super) fn tell(&mut self, tally: &mut Tally, now: Nanos) {
         if now >= self.due {
@@ -59,7 +59,7 @@ impl Teller<'_> {
 }
 
 /// Sums the tallies of the threads.
-pub(super) struct Clerk {
+pub(super) struct InterimSums {
     exchanges: std::sync::Arc<Vec<Exchange>>,
     known: TransactionsResult,
     sum: Tally,
@@ -67,7 +67,7 @@ pub(super) struct Clerk {
     until: Vec<Nanos>,
 }
 
-impl Clerk {
+impl InterimSums {
     pub(super) fn new(exchanges: std::sync::Arc<Vec<Exchange>>, known: TransactionsResult, span: Span) -> Self {
         for exchange in exchanges.iter() {
             exchange.lock().empty = Some(Tally::new(span));
@@ -101,7 +101,7 @@ impl Clerk {
     }
 }
 
-impl Summary for Clerk {
+impl InterimSource for InterimSums {
     fn so_far(&mut self) -> Option<SoFar> {
         let is_new = self.take();
         let until = self.until.iter().min().copied().unwrap_or(self.sum.span.opened);
@@ -120,12 +120,12 @@ mod tests {
         const SECOND: u64 = 1_000_000_000;
         let span = Span { opened: Nanos(SECOND), closed: Nanos(11 * SECOND) };
         let exchanges = Arc::new(vec![Exchange::default()]);
-        let mut clerk = Clerk::new(exchanges.clone(), TransactionsResult::default(), span);
-        let (mut tally, mut teller) = (Tally::new(span), exchanges[0].teller(span));
+        let mut sums = InterimSums::new(exchanges.clone(), TransactionsResult::default(), span);
+        let (mut tally, mut feed) = (Tally::new(span), exchanges[0].feed(span));
         tally.completed(Nanos(SECOND), Nanos(2 * SECOND));
-        teller.tell(&mut tally, Nanos(3 * SECOND));
-        let Some(SoFar::Transactions(result)) = clerk.so_far() else { panic!("one was handed over") };
+        feed.tell(&mut tally, Nanos(3 * SECOND));
+        let Some(SoFar::Transactions(result)) = sums.so_far() else { panic!("one was handed over") };
         assert_eq!((result.counted_s, result.completed, result.seconds), (2.0, 1, vec![0, 1]));
-        assert!(clerk.so_far().is_none(), "nothing new");
+        assert!(sums.so_far().is_none(), "nothing new");
     }
 }

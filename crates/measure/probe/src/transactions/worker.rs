@@ -1,8 +1,8 @@
 //! A thread of the client: its share of the connections, and an epoll set that tells of them.
 
-mod beginnings;
 mod connection;
 mod single;
+mod start_times;
 
 use std::{collections::VecDeque, sync::atomic::Ordering::Relaxed};
 
@@ -19,13 +19,13 @@ use rustix::{
 };
 
 use self::{
-    beginnings::Beginnings,
     connection::{Connection, State},
+    start_times::StartTimes,
 };
 use super::{
     reply::Progress,
     setting::Setting,
-    so_far::{Exchange as Handing, Teller},
+    so_far::{Exchange as Handover, InterimFeed},
     tally::{Span, Tally},
 };
 use crate::{
@@ -56,7 +56,7 @@ const LOOK: Nanos = Nanos(STOP_CHECK.as_nanos() as u64);
 /// A thread of the client.
 pub(super) struct Worker<'a> {
     setting: &'a Setting<'a>,
-    handing: &'a Handing,
+    handing: &'a Handover,
     epoll: OwnedFd,
     connections: Vec<Connection>,
     /// Connections without a transaction, in the order they became so.
@@ -68,9 +68,9 @@ pub(super) struct Worker<'a> {
     /// Transactions that have begun and not ended.
     out: usize,
     /// When they began.
-    transactions: Beginnings,
+    transactions: StartTimes,
     /// When connections began to be opened without a transaction, or to end behind one.
-    waits: Beginnings,
+    waits: StartTimes,
     tally: Tally,
     /// The first transaction of the schedule that has not begun, by its number. Threads have them in turn.
     next: u64,
@@ -85,7 +85,7 @@ pub(super) struct Worker<'a> {
 }
 
 impl<'a> Worker<'a> {
-    pub(super) fn new(setting: &'a Setting<'a>, number: usize, handing: &'a Handing) -> Result<Self, ProbeError> {
+    pub(super) fn new(setting: &'a Setting<'a>, number: usize, handing: &'a Handover) -> Result<Self, ProbeError> {
         let spec = setting.spec;
         let share = (number..usize::from(spec.connections)).step_by(setting.threads).count();
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC).map_err(|error| failed(setting, error))?;
@@ -102,8 +102,8 @@ impl<'a> Worker<'a> {
             paused: (0..share as u32).map(|index| (Nanos(0), index)).collect(),
             opening: 0,
             out: 0,
-            transactions: Beginnings::new(share),
-            waits: Beginnings::new(share),
+            transactions: StartTimes::new(share),
+            waits: StartTimes::new(share),
             tally: Tally::new(Span::default()),
             next: number as u64,
             schedule: None,
@@ -123,16 +123,16 @@ impl<'a> Worker<'a> {
         }
         let mut events = Vec::with_capacity(EVENTS);
         let span = self.set_up(&mut events)?;
-        let mut teller = self.handing.teller(span);
+        let mut feed = self.handing.feed(span);
         self.tally = Tally::new(span);
         self.schedule = self.setting.spec.rate.map(|rate| {
             let began = Nanos(span.opened.0 - self.setting.spec.warmup.0);
             Schedule::new(began, PacketRate(rate.0))
         });
         if self.schedule.is_none() && self.is_alone() {
-            single::run(&mut self, span, &mut teller)?;
+            single::run(&mut self, span, &mut feed)?;
         } else {
-            self.measure(span, &mut teller, &mut events)?;
+            self.measure(span, &mut feed, &mut events)?;
         }
         if let Some(socket) = self.connections.iter().find_map(Connection::socket) {
             self.setting.look_for_queue(socket);
@@ -168,7 +168,7 @@ impl<'a> Worker<'a> {
     fn measure(
         &mut self,
         span: Span,
-        teller: &mut Teller<'_>,
+        feed: &mut InterimFeed<'_>,
         events: &mut Vec<epoll::Event>,
     ) -> Result<(), ProbeError> {
         let mut next_look = clock::now();
@@ -186,7 +186,7 @@ impl<'a> Worker<'a> {
             self.open_paused(now, usize::MAX);
             self.give_up(now);
             if now >= next_look {
-                teller.tell(&mut self.tally, now);
+                feed.tell(&mut self.tally, now);
                 next_look = Nanos(now.0 + LOOK.0);
             }
             if now >= span.closed && self.is_over(span) {
@@ -205,7 +205,7 @@ impl<'a> Worker<'a> {
     /// When there is something to do even without an event.
     fn next_duty(&self, span: Span) -> Option<Nanos> {
         let timeout = self.setting.spec.timeout.0;
-        let given_up = |beginnings: &Beginnings| beginnings.first().map(|began| Nanos(began.0 + timeout + 1));
+        let given_up = |start_times: &StartTimes| start_times.first().map(|began| Nanos(began.0 + timeout + 1));
         let paused = self.paused.front().map(|(time, _)| *time);
         let duties = [self.due(span), paused, given_up(&self.transactions), given_up(&self.waits)];
         duties.into_iter().flatten().min()

@@ -22,14 +22,14 @@ const AHEAD_US: u64 = 200_000;
 const NAMED: u64 = 1 << 32;
 
 /// Queries for ports.
-pub(super) struct Looks {
+pub(super) struct PortQueries {
     allowance: Allowance,
     /// The last port with a deferred query. Until the query, its sockets stay with the kernel.
     put_off: Option<u16>,
     ticks: Ticks,
 }
 
-impl Looks {
+impl PortQueries {
     pub(super) fn new(ticks: Ticks) -> Self {
         let allowance = Allowance::new(ticks.of_us(AHEAD_US));
         Self { allowance, put_off: None, ticks }

@@ -12,7 +12,7 @@ use super::{
     Core, Kernel,
     queue::Waiting,
     rings::Ring,
-    socket::{Beside, FAIR, Live, Local},
+    socket::{ArrivalInfo, FAIR, Live, Local},
 };
 use crate::message::Incoming;
 
@@ -38,7 +38,7 @@ type Straight<'m, 'a, 'b> = (SocketId, &'m mut Incoming<'a, 'b>, i32);
 
 /// The outcome of emptying the rings.
 #[derive(Default)]
-pub(crate) struct Emptied {
+pub(crate) struct DrainOutcome {
     /// Whether a datagram arrived for a socket.
     pub(crate) came: bool,
     /// Length of the datagram that was received directly.
@@ -97,9 +97,9 @@ impl Core {
         let [ttl, traffic_class] = waiting.marks;
         let arrived = Arrived { from: waiting.from, to: waiting.to, ttl, traffic_class, payload };
         // The kernel also stamps datagrams that arrived before timestamps were requested.
-        let is_unknown = live.options.wants.time() && waiting.time.is_zero();
+        let is_unknown = live.options.requested.time() && waiting.time.is_zero();
         let time = if is_unknown { kernel.realtime() } else { waiting.time };
-        let length = live.hand_over(&arrived, Beside { interface: waiting.interface, time }, message, flags);
+        let length = live.hand_over(&arrived, ArrivalInfo { interface: waiting.interface, time }, message, flags);
         if !peeks {
             control.slot(live.slot).past.received(payload.len());
             free.extend(places.pop(&mut live.queue).map(|waiting| waiting.packet.frame));
@@ -110,8 +110,8 @@ impl Core {
     /// Moves packets from the rings into the queues of their sockets.
     ///
     /// It stops early at a datagram for the socket of `straight` if that socket's queue is empty.
-    pub(crate) fn empty_rings(&mut self, mut straight: Option<Straight<'_, '_, '_>>) -> Emptied {
-        let mut emptied = Emptied::default();
+    pub(crate) fn empty_rings(&mut self, mut straight: Option<Straight<'_, '_, '_>>) -> DrainOutcome {
+        let mut emptied = DrainOutcome::default();
         if straight.is_none() && !self.rings.iter_mut().any(Ring::has_any) {
             self.busy_poll.poll(&mut self.rings);
         }
@@ -132,8 +132,8 @@ impl Core {
                             (Some(live), Some((id, message, flags))) if to == *id => {
                                 let stamp = || time(&**kernel, umem, &packet, ring.interface);
                                 let time = if live.keeps_time() { stamp() } else { Duration::ZERO };
-                                let beside = Beside { interface: ring.interface, time };
-                                emptied.received = Some(live.hand_over(&arrived, beside, message, *flags));
+                                let info = ArrivalInfo { interface: ring.interface, time };
+                                emptied.received = Some(live.hand_over(&arrived, info, message, *flags));
                                 control.slot(live.slot).past.received(arrived.payload.len());
                                 free.push(packet.frame);
                             }
@@ -268,20 +268,20 @@ fn is_spoofed(arrived: &Arrived<'_>, locals: &[Local]) -> bool {
 }
 
 /// Addresses of a datagram, kept after its frame is set aside.
-struct Ends {
+struct Addresses {
     from: std::net::SocketAddr,
     to: std::net::SocketAddr,
     marks: [u8; 2],
     length: usize,
 }
 
-fn ends(arrived: &Arrived<'_>) -> Ends {
+fn ends(arrived: &Arrived<'_>) -> Addresses {
     let Arrived { from, to, ttl, traffic_class, payload } = *arrived;
-    Ends { from, to, marks: [ttl, traffic_class], length: payload.len() }
+    Addresses { from, to, marks: [ttl, traffic_class], length: payload.len() }
 }
 
-fn waiting(ends: Ends, packet: Packet, ring: &Ring) -> Waiting {
-    let Ends { from, to, marks, length } = ends;
+fn waiting(ends: Addresses, packet: Packet, ring: &Ring) -> Waiting {
+    let Addresses { from, to, marks, length } = ends;
     let start = if to.is_ipv4() { V4_HEADERS } else { V6_HEADERS };
     Waiting { packet, start, length, from, to, marks, interface: ring.interface, time: Duration::ZERO }
 }

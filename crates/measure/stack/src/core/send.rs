@@ -2,12 +2,12 @@
 
 use std::{io::IoSlice, net::SocketAddr, os::fd::RawFd};
 
-use datagram::{Departing, SocketId, flow_label};
+use datagram::{DatagramHeader, SocketId, flow_label};
 use xdp::socket::Packet;
 
 use super::Core;
 use crate::{
-    ancillary::{Said, Version},
+    ancillary::{SendControl, Version},
     message::{Outcome, Outgoing},
     sockaddr,
 };
@@ -44,7 +44,7 @@ impl Sent {
 
 /// How a datagram is sent.
 struct Leaving {
-    departing: Departing,
+    header: DatagramHeader,
     way: datagram::Way,
     ring: usize,
     /// Bytes of each segment of the payload.
@@ -134,8 +134,8 @@ impl Core {
             return None;
         }
         let said = match message.control {
-            [] => Said::default(),
-            control => Said::read(control, Version::of(to.ip(), options.v6))?,
+            [] => SendControl::default(),
+            control => SendControl::read(control, Version::of(to.ip(), options.v6))?,
         };
         let source = said.source.or(options.binding.address);
         if said.source.is_some_and(|chosen| !locals.iter().any(|local| local.address == chosen)) {
@@ -161,7 +161,7 @@ impl Core {
         let ring = of_exit.start + id.0 as usize % of_exit.len();
         let is_cut = to.is_ipv4() && discovery.lets_routers_cut(found.is_mtu_locked);
         let from = SocketAddr::new(found.source, options.local.port());
-        let departing = Departing {
+        let header = DatagramHeader {
             from,
             to,
             ttl: said.ttl.unwrap_or(ttl),
@@ -169,7 +169,7 @@ impl Core {
             identification: is_cut.then(|| identifications.take(found.source, to.ip(), count(bytes, segment))),
             flow_label: if options.labels { flow_label(from, to) } else { 0 },
         };
-        Some(Leaving { departing, way: datagram::Way { mtu, ..found.way }, ring, segment })
+        Some(Leaving { header, way: datagram::Way { mtu, ..found.way }, ring, segment })
     }
 
     /// Writes the segments into frames and puts all of them into the ring, or none.
@@ -197,13 +197,13 @@ impl Core {
     fn put_segment(&mut self, message: &Outgoing<'_>, leaving: &Leaving, from: usize) -> bool {
         let Self { rings, sent, umem, .. } = self;
         let Some(mut frame) = sent.pop() else { return false };
-        let (room, Leaving { way, departing, segment, .. }) = (umem.bytes_mut(&mut frame), leaving);
+        let (room, Leaving { way, header, segment, .. }) = (umem.bytes_mut(&mut frame), leaving);
         let number = from.checked_div(*segment).unwrap_or(0) as u16;
-        let identification = departing.identification.map(|first| first.wrapping_add(number));
-        let departing = Departing { identification, ..*departing };
+        let identification = header.identification.map(|first| first.wrapping_add(number));
+        let header = DatagramHeader { identification, ..*header };
         let written = match message.pieces {
-            [piece] if piece.len() == *segment => datagram::write(way, &departing, [&**piece].into_iter(), room),
-            pieces => datagram::write(way, &departing, parts(pieces, from, *segment), room),
+            [piece] if piece.len() == *segment => datagram::write(way, &header, [&**piece].into_iter(), room),
+            pieces => datagram::write(way, &header, parts(pieces, from, *segment), room),
         };
         let put = match written {
             Ok(length) => {

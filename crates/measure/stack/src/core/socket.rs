@@ -9,14 +9,14 @@ use std::{
 use datagram::Arrived;
 use grant::{Control, control::SlotId};
 use model::bypass::Reason;
-use xdp::steer::{Flow, FlowTable, TableFull, Taken};
+use xdp::steer::{Flow, FlowSlot, FlowTable, TableFull};
 
 use super::queue::{OVERHEAD, Queue};
 use crate::{
     ancillary::Writer,
     message::Incoming,
     sockaddr,
-    socket_options::{SocketOptions, Wants},
+    socket_options::{RequestedControl, SocketOptions},
 };
 
 /// Bypassed datagrams after which the kernel is asked, so that its datagrams do not starve.
@@ -45,7 +45,7 @@ pub(super) struct Live {
     pub(super) fd: RawFd,
     pub(super) options: SocketOptions,
     /// Its entries in the flow table.
-    flows: Vec<Taken>,
+    flows: Vec<FlowSlot>,
     pub(super) queue: Queue,
     pub(super) slot: SlotId,
     /// Inode number, by which the kernel lists it.
@@ -88,7 +88,7 @@ impl Live {
     pub(super) fn new(fd: RawFd, inode: u64, options: SocketOptions, slot: SlotId) -> Self {
         Self {
             fd,
-            keeps_stamps: options.wants.time(),
+            keeps_stamps: options.requested.time(),
             options,
             flows: Vec::new(),
             queue: Queue::default(),
@@ -110,7 +110,7 @@ impl Live {
 
     /// Updates options.
     pub(super) fn set_options(&mut self, options: SocketOptions) {
-        self.keeps_stamps |= options.wants.time();
+        self.keeps_stamps |= options.requested.time();
         self.options = options;
     }
 
@@ -134,14 +134,14 @@ impl Live {
     pub(super) fn hand_over(
         &mut self,
         arrived: &Arrived<'_>,
-        beside: Beside,
+        info: ArrivalInfo,
         message: &mut Incoming<'_, '_>,
         flags: i32,
     ) -> usize {
-        if !self.options.wants.time() {
-            self.stamp = if self.keeps_stamps { Stamp::At(beside.time) } else { Stamp::NotKept };
+        if !self.options.requested.time() {
+            self.stamp = if self.keeps_stamps { Stamp::At(info.time) } else { Stamp::NotKept };
         }
-        hand_over(arrived, beside, &self.options, message, flags)
+        hand_over(arrived, info, &self.options, message, flags)
     }
 
     /// The last datagram came through the kernel.
@@ -214,7 +214,7 @@ impl Live {
 
 /// Metadata of a datagram.
 #[derive(Clone, Copy)]
-pub(super) struct Beside {
+pub(super) struct ArrivalInfo {
     /// Index of the interface of arrival.
     pub(super) interface: u32,
     /// Time of arrival, since 1970.
@@ -223,7 +223,7 @@ pub(super) struct Beside {
 
 fn hand_over(
     arrived: &Arrived<'_>,
-    beside: Beside,
+    info: ArrivalInfo,
     options: &SocketOptions,
     message: &mut Incoming<'_, '_>,
     flags: i32,
@@ -239,11 +239,11 @@ fn hand_over(
     let cut = if written < payload.len() { libc::MSG_TRUNC } else { 0 };
     message.flags = cut | flags & libc::MSG_CMSG_CLOEXEC;
     if !message.name.is_empty() {
-        message.name_length = sockaddr::write(arrived.from, beside.interface, options.v6, message.name);
+        message.name_length = sockaddr::write(arrived.from, info.interface, options.v6, message.name);
     }
     message.control_length = 0;
-    if options.wants != Wants::default() {
-        tell(arrived, beside, options, message);
+    if options.requested != RequestedControl::default() {
+        tell(arrived, info, options, message);
     }
     if flags & libc::MSG_TRUNC != 0 { payload.len() } else { written }
 }
@@ -251,38 +251,38 @@ fn hand_over(
 /// Writes control messages in the kernel's order.
 fn tell(
     arrived: &Arrived<'_>,
-    Beside { interface, time }: Beside,
+    ArrivalInfo { interface, time }: ArrivalInfo,
     options: &SocketOptions,
     message: &mut Incoming<'_, '_>,
 ) {
     let (v4, v6) = (libc::SOL_IP, libc::SOL_IPV6);
-    let wants = options.wants;
+    let requested = options.requested;
     let mut writer = Writer::new(message.control);
-    if wants.nanos {
+    if requested.nanos {
         writer.put_time(libc::SO_TIMESTAMPNS, time.as_secs() as i64, time.subsec_nanos().into());
-    } else if wants.micros {
+    } else if requested.micros {
         writer.put_time(libc::SO_TIMESTAMP, time.as_secs() as i64, time.subsec_micros().into());
     }
-    if wants.v6_info {
+    if requested.v6_info {
         writer.put_info_v6(interface, arrived.to.ip());
     }
     match arrived.to.ip() {
         IpAddr::V4(to) => {
-            if wants.v4_info {
+            if requested.v4_info {
                 writer.put_info_v4(interface, to.octets());
             }
-            if wants.v4_ttl {
+            if requested.v4_ttl {
                 writer.put_number(v4, libc::IP_TTL, arrived.ttl);
             }
-            if wants.v4_class {
+            if requested.v4_class {
                 writer.put(v4, libc::IP_TOS, &[arrived.traffic_class]);
             }
         }
         IpAddr::V6(_) => {
-            if wants.v6_hops {
+            if requested.v6_hops {
                 writer.put_number(v6, libc::IPV6_HOPLIMIT, arrived.ttl);
             }
-            if wants.v6_class {
+            if requested.v6_class {
                 writer.put_number(v6, libc::IPV6_TCLASS, arrived.traffic_class);
             }
         }

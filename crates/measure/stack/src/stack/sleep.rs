@@ -26,23 +26,23 @@ impl Stack {
 
     /// Its descriptors beside the grant's.
     pub fn own_descriptors(&self) -> impl Iterator<Item = RawFd> {
-        [&self.poll, &self.came].map(AsRawFd::as_raw_fd).into_iter().chain(self.asker)
+        [&self.poll, &self.came].map(AsRawFd::as_raw_fd).into_iter().chain(self.queries)
     }
 
     /// Counts the caller as asleep on [`descriptors`](Self::descriptors), until [`wake_up`](Self::wake_up).
     ///
     /// Call it before the last attempt to receive: from then on, datagrams queued by other threads wake the caller.
-    pub fn fall_asleep(&self) -> Asleep {
-        let Some(mut shared) = self.locked() else { return Asleep::default() };
+    pub fn fall_asleep(&self) -> SleepingThread {
+        let Some(mut shared) = self.locked() else { return SleepingThread::default() };
         let since = shared.sleepers.fall_asleep();
         if !self.watched.swap(true, Relaxed) {
             self.watch(&shared.core);
         }
-        Asleep { since, is_futile: shared.sleepers.is_stale() }
+        SleepingThread { since, is_futile: shared.sleepers.is_stale() }
     }
 
     /// Stops counting the caller as asleep.
-    pub fn wake_up(&self, asleep: Asleep) {
+    pub fn wake_up(&self, asleep: SleepingThread) {
         if let Some(mut shared) = self.locked() {
             shared.sleepers.wake(asleep.since);
             self.calm(&mut shared.sleepers);
@@ -113,7 +113,7 @@ impl Stack {
 
 /// A sleeping thread.
 #[derive(Clone, Copy, Default)]
-pub struct Asleep {
+pub struct SleepingThread {
     /// Number of signals when it fell asleep.
     since: u64,
     /// Whether a signal wakes it at once, kept up for a thread that does not report waking up.

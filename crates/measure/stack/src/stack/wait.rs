@@ -4,11 +4,11 @@ use std::{cell::Cell, os::fd::RawFd, ptr};
 
 use datagram::SocketId;
 
-use super::{Asleep, Stack, Tried};
+use super::{SleepingThread, Stack, Tried};
 use crate::{
     calls,
     message::{Incoming, Outcome},
-    patience::{Held, NOW, Patience, SIGNALS},
+    patience::{BlockedSignals, NOW, Patience, SIGNALS},
     system_call::raw_cancellable,
 };
 
@@ -29,7 +29,7 @@ pub trait Caller {
 /// Our own code, whose threads are never cancelled.
 struct Direct<'a> {
     stack: &'a Stack,
-    asleep: Cell<Asleep>,
+    asleep: Cell<SleepingThread>,
 }
 
 impl Caller for Direct<'_> {
@@ -92,7 +92,7 @@ impl Stack {
     ) -> Outcome<usize> {
         let Some(timeout) = caller.enter(|| calls::receive_timeout(fd)) else { return Outcome::Kernel };
         let fd = caller.enter(|| caller.hold(fd)).unwrap_or(fd);
-        let (patience, held) = (Patience::new(timeout, self.wait), Held::back());
+        let (patience, held) = (Patience::new(timeout, self.wait), BlockedSignals::back());
         let outcome = loop {
             let mut found = None;
             patience.looks(|| {
@@ -150,7 +150,7 @@ struct Asked {
 }
 
 /// Polls the socket and the arrivals with a timeout; signals are let in meanwhile.
-fn ask_kernel(fds: &[RawFd], time: Option<libc::timespec>, held: &Held) -> Asked {
+fn ask_kernel(fds: &[RawFd], time: Option<libc::timespec>, held: &BlockedSignals) -> Asked {
     let mut watched = [libc::pollfd { fd: -1, events: libc::POLLIN | libc::POLLRDHUP, revents: 0 }; 2];
     watched.iter_mut().zip(fds).for_each(|(watched, fd)| watched.fd = *fd);
     let time = time.as_ref().map_or(ptr::null(), ptr::from_ref);

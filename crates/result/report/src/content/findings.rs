@@ -6,7 +6,7 @@ use model::{LimitOutcome, ManualItem, Match, Run, Undecided, Verdict, alike::gro
 
 use super::items::{Items, manual, result, verdict};
 use crate::{
-    doubts::{Gathered, gather, ranges},
+    doubts::{GroupedDoubt, gather, ranges},
     material::Material,
     outcome,
     page::{Block, Item, Span, Text},
@@ -111,6 +111,6 @@ fn doubts(run: &Run, t: &Texts) -> Block {
     Block::section(t.get("doubts-heading"), vec![block])
 }
 
-fn doubt(run: &Run, gathered: &Gathered, t: &Texts) -> Item {
+fn doubt(run: &Run, gathered: &GroupedDoubt, t: &Texts) -> Item {
     Item { text: gathered.advice(run, t.lang).into(), note: Some(gathered.place(run, t).into()) }
 }

@@ -15,7 +15,7 @@ use super::searches::figure as search_course;
 use crate::{
     columns::Columns,
     figure::{
-        Repeated, Spoken,
+        FigureSubject, Repeated,
         axis::Axis,
         chart::{Chart, Series},
         repeats,
@@ -256,7 +256,7 @@ fn spread(sizes: &[TestedSize], t: &Texts) -> Vec<Figure> {
         };
         size.latency.iter().map(one).collect()
     };
-    let spoken = Spoken { title: t.get("rfc2544-figure-latency"), axis: t.get("rfc2544-axis-latency") };
+    let spoken = FigureSubject { title: t.get("rfc2544-figure-latency"), axis: t.get("rfc2544-axis-latency") };
     repeats(spoken, &sizes.iter().flat_map(of_size).collect::<Vec<_>>(), t)
 }
 

@@ -40,7 +40,7 @@ pub use self::{
     rfc2544::{ClassifiedDocument, ClassifiedSchemaName},
     router::{RouterDocument, RouterSchemaName},
     searches::{SearchEntry, SearchedEntry},
-    sides::{CaptureDocument, CaptureSchemaName, HeardDocument, HeardSchemaName, SentDocument, SentSchemaName},
+    sides::{CaptureDocument, CaptureSchemaName, ReceivedDocument, ReceivedSchemaName, SentDocument, SentSchemaName},
     summary::{KeyFigureEntry, MainLimitEntry, SummaryEntry, TallyEntry, UndecidedEntry},
     watch::{
         MovingEntry, PeakEntry, QueueEntry, QueueWayEntry, RatesEntry, TotalEntry, WatchDocument, WatchSchemaName,
@@ -88,7 +88,7 @@ pub const SHAPES: [Shape; 20] = {
         of("inspect", "\"inspect\"", inspection::inspection_schema),
         of("watch", "Each line of \"watch\"", watch::watch_schema),
         of("packets-send", "\"packets send\"", sides::sent_schema),
-        of("packets-receive", "\"packets receive\"", sides::heard_schema),
+        of("packets-receive", "\"packets receive\"", sides::received_schema),
         of("packets-capture", "\"packets capture\"", sides::capture_schema),
         of("rfc2544-classify", "\"rfc2544 classify\"", rfc2544::classified_schema),
         of("bypass", "\"bypass\", on standard error", bypass::bypass_schema),

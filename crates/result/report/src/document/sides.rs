@@ -2,7 +2,7 @@
 
 use std::net::IpAddr;
 
-use model::{Heard, PacketsSent};
+use model::{ListenerCounts, PacketsSent};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -27,9 +27,9 @@ schema!("wireproof-packets-send/1": SentSchemaName, sent_schema of SentDocument)
 
 /// JSON document of `packets receive`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct HeardDocument {
+pub struct ReceivedDocument {
     /// Name and version of this shape.
-    pub schema: HeardSchemaName,
+    pub schema: ReceivedSchemaName,
     /// Where they arrived.
     pub interface: String,
     /// Properties that frames had to have to be counted.
@@ -38,10 +38,10 @@ pub struct HeardDocument {
     pub seconds: f64,
     /// Received packets.
     #[serde(flatten)]
-    pub heard: Heard,
+    pub counts: ListenerCounts,
 }
 
-schema!("wireproof-packets-receive/1": HeardSchemaName, heard_schema of HeardDocument);
+schema!("wireproof-packets-receive/1": ReceivedSchemaName, received_schema of ReceivedDocument);
 
 /// JSON document of `packets capture`.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]

@@ -3,7 +3,7 @@
 use stats::TimeHistogram;
 
 use super::{
-    Spoken,
+    FigureSubject,
     axis::{Axis, Scale},
     chart::{Chart, Series},
 };
@@ -15,7 +15,7 @@ use crate::{
 
 /// The distribution of each of these samples, by name, with a note and the name of the axis of percentiles. `None` without samples.
 pub(crate) fn distribution(
-    spoken: Spoken,
+    spoken: FigureSubject,
     [note, percentiles]: [String; 2],
     samples: impl IntoIterator<Item = (String, TimeHistogram)>,
     t: &Texts,

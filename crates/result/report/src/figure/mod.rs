@@ -18,7 +18,7 @@ pub(crate) use self::{
     cpu::{NamedCore, cores},
     distribution::{distribution, merged},
     marks::swatch,
-    repeats::{Repeated, Spoken, repeats},
+    repeats::{FigureSubject, Repeated, repeats},
     side_by_side::{Bars, Sides, side_by_side},
     topology::topology,
 };

@@ -16,7 +16,7 @@ pub(crate) struct Repeated {
 }
 
 /// Subject of a figure over repeats.
-pub(crate) struct Spoken {
+pub(crate) struct FigureSubject {
     pub(crate) title: String,
     pub(crate) axis: String,
 }
@@ -29,7 +29,7 @@ const BOX: usize = 5;
 const DOTS: usize = 20;
 
 /// A box plot for each configuration. Nothing where all have too few trials.
-pub(crate) fn repeats(spoken: Spoken, repeated: &[Repeated], t: &Texts) -> Vec<Figure> {
+pub(crate) fn repeats(spoken: FigureSubject, repeated: &[Repeated], t: &Texts) -> Vec<Figure> {
     let shown: Vec<_> = repeated.iter().filter(|one| one.values.len() >= LEAST).collect();
     let all = || shown.iter().flat_map(|one| one.values.iter().copied());
     let (Some(lowest), Some(highest)) = (all().reduce(f64::min), all().reduce(f64::max)) else { return vec![] };

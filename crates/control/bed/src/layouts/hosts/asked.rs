@@ -4,7 +4,7 @@ use std::str::FromStr;
 
 use crate::{
     reference::{Network, Remote, SSH, address, remote},
-    through::{self, Route, Through},
+    through::{self, DutRequest, Route},
 };
 
 /// This machine and others, as requested.
@@ -15,7 +15,7 @@ pub(crate) struct Hosts {
     /// The other machines; several send to this one. Never empty.
     pub(crate) far: Vec<Far>,
     /// A device between them.
-    pub(crate) through: Through,
+    pub(crate) through: DutRequest,
 }
 
 /// Another machine.
@@ -122,7 +122,7 @@ fn far(url: &str, near: &mut Asked) -> Result<Far, String> {
 
 /// Assigns the ends addresses beside the gateways, and routes through them. A single far host receives from here,
 /// several send to here.
-fn place(through: &Through, near: &mut Asked, far: &mut [Far]) -> Result<(), String> {
+fn place(through: &DutRequest, near: &mut Asked, far: &mut [Far]) -> Result<(), String> {
     if near.interface.is_none() {
         return Err("behind a router no route shows which interface here is meant: name it with near-dev=".to_owned());
     }

@@ -14,14 +14,14 @@ use crate::{
 };
 
 /// A machine as found.
-pub(super) struct Ground {
+pub(super) struct FoundMachine {
     /// Permitted changes there.
     pub(super) allowed: Allowed,
     /// Its interfaces.
     pub(super) interfaces: Vec<InterfaceFacts>,
 }
 
-impl Ground {
+impl FoundMachine {
     /// The end as requested, with this MTU if any.
     pub(super) fn end(&self, end: &Asked, mtu: Option<Mtu>) -> Result<Interface, BedError> {
         let name = end.name();
@@ -171,7 +171,7 @@ mod tests {
         text.parse().expect("an address")
     }
 
-    fn ground() -> Ground {
+    fn ground() -> FoundMachine {
         let interface = |name: &str, state: &str, addresses: &[&str]| InterfaceFacts {
             name: name.into(),
             state: state.into(),
@@ -179,7 +179,7 @@ mod tests {
             addresses: addresses.iter().map(ToString::to_string).collect(),
             ..InterfaceFacts::default()
         };
-        Ground {
+        FoundMachine {
             allowed: Allowed { host: "far".into(), protected: vec!["eth0".into()], root: true },
             interfaces: vec![
                 interface("eth0", "up", &["198.18.9.1/24"]),
@@ -190,9 +190,9 @@ mod tests {
     }
 
     /// The same without the permission to change anything.
-    fn unprivileged() -> Ground {
+    fn unprivileged() -> FoundMachine {
         let allowed = Allowed { root: false, ..ground().allowed };
-        Ground { allowed, ..ground() }
+        FoundMachine { allowed, ..ground() }
     }
 
     fn asked(name: &str, addresses: &[(IpAddr, u8)]) -> Asked {
@@ -228,7 +228,7 @@ mod tests {
 
     #[test]
     fn what_must_not_be_changed_is_refused() {
-        let refused = |ground: Ground, name: &str, address: &str, mtu| {
+        let refused = |ground: FoundMachine, name: &str, address: &str, mtu| {
             ground.end(&asked(name, &[(ip(address), 24)]), mtu).expect_err("refused").to_string()
         };
         let uplink = refused(ground(), "eth0", "198.18.9.1", Some(Mtu(9000)));

@@ -23,13 +23,13 @@ fn state_of(ports: Vec<NicFacts>) -> NicsState {
 }
 
 fn nics(a: &str, b: &str) -> Nics {
-    Nics { names: [a.to_owned(), b.to_owned()], through: Through::default() }
+    Nics { names: [a.to_owned(), b.to_owned()], through: DutRequest::default() }
 }
 
 fn laid_out(state: &NicsState, mtu: Option<Mtu>, stamps: bool) -> Topology {
     let asked = nics("eth1", "eth2");
-    let nics = asked.choose(state, mtu, Taking::default()).expect("free NICs");
-    asked.topology(&Ground { id: "1f".into(), nics, managers: state.managers.clone(), mtu, ipv6: true, stamps })
+    let nics = asked.choose(state, mtu, NicConsent::default()).expect("free NICs");
+    asked.topology(&NicPair { id: "1f".into(), nics, managers: state.managers.clone(), mtu, ipv6: true, stamps })
 }
 
 fn bed(state: &NicsState) -> Bed {
@@ -37,7 +37,7 @@ fn bed(state: &NicsState) -> Bed {
 }
 
 /// The reason why eth1, changed like this, is not taken.
-fn refused(change: impl FnOnce(&mut NicFacts), taking: Taking) -> Option<String> {
+fn refused(change: impl FnOnce(&mut NicFacts), taking: NicConsent) -> Option<String> {
     let mut nic = card("eth1");
     change(&mut nic);
     let state = state_of(vec![nic, card("eth2")]);
@@ -97,7 +97,7 @@ fn a_nic_that_is_not_there_is_named_with_those_that_are() {
     let mut state = state_of(vec![card("lo"), card("eth1"), NicFacts { kind: "bridge".into(), ..card("br0") }]);
     state.elsewhere = vec![("wpx-a".into(), "eth3".into())];
     let why =
-        |name: &str| nics("eth1", name).choose(&state, None, Taking::default()).expect_err("not there").to_string();
+        |name: &str| nics("eth1", name).choose(&state, None, NicConsent::default()).expect_err("not there").to_string();
     assert_eq!(why("eth9"), "there is no interface \"eth9\" here; there are: eth1");
     assert!(why("eth3").starts_with("eth3 is in the network namespace \"wpx-a\"; take it out"), "{}", why("eth3"));
     assert!(why("br0").starts_with("br0 is a bridge, which cannot be a port"), "{}", why("br0"));
@@ -106,7 +106,7 @@ fn a_nic_that_is_not_there_is_named_with_those_that_are() {
 
 #[test]
 fn what_others_stand_on_is_not_taken() {
-    let strict = Taking { in_use: true, uplink: true };
+    let strict = NicConsent { in_use: true, uplink: true };
     let why = refused(|port| port.master = Some("br0".into()), strict).expect("a member");
     assert!(why.starts_with("eth1 belongs to br0; take it out first (ip link set eth1 nomaster)"), "{why}");
     let why = refused(|port| port.on_top = vec!["eth1.5".into()], strict).expect("a parent");
@@ -118,17 +118,17 @@ fn what_others_stand_on_is_not_taken() {
 #[test]
 fn nics_in_use_and_uplinks_are_taken_only_when_told() {
     let used = |port: &mut NicFacts| port.addresses = vec!["198.18.7.1/24".into()];
-    let why = refused(used, Taking::default()).expect("in use");
+    let why = refused(used, NicConsent::default()).expect("in use");
     assert!(why.contains("in use (198.18.7.1/24)") && why.contains("--take-ports-in-use"), "{why}");
-    assert_eq!(refused(used, Taking { in_use: true, uplink: false }), None);
+    assert_eq!(refused(used, NicConsent { in_use: true, uplink: false }), None);
 
     let uplink = |port: &mut NicFacts| (port.is_uplink, port.routes) = (true, vec!["route add 0.0.0.0/0".into()]);
-    let why = refused(uplink, Taking { in_use: true, uplink: false }).expect("the uplink");
+    let why = refused(uplink, NicConsent { in_use: true, uplink: false }).expect("the uplink");
     assert!(why.contains("default route") && why.contains("--i-know-this-is-my-uplink"), "{why}");
-    assert_eq!(refused(uplink, Taking { in_use: false, uplink: true }), None);
+    assert_eq!(refused(uplink, NicConsent { in_use: false, uplink: true }), None);
 
     let session = |port: &mut NicFacts| port.carries_session = true;
-    let why = refused(session, Taking { in_use: true, uplink: false }).expect("our own session");
+    let why = refused(session, NicConsent { in_use: true, uplink: false }).expect("our own session");
     assert!(why.contains("your ssh session comes in through eth1"), "{why}");
 }
 
@@ -151,6 +151,6 @@ fn a_card_is_told_to_stamp_where_it_can_and_nobody_else_told_it_to() {
 #[test]
 fn an_mtu_that_the_driver_refuses_is_refused_before() {
     let state = state_of(vec![card("eth1"), card("eth2")]);
-    let error = nics("eth1", "eth2").choose(&state, Some(Mtu(16_000)), Taking::default()).expect_err("too large");
+    let error = nics("eth1", "eth2").choose(&state, Some(Mtu(16_000)), NicConsent::default()).expect_err("too large");
     assert_eq!(error.to_string(), "--mtu 16000: eth1 (e1000e) takes an MTU from 46 to 9216");
 }

@@ -1,7 +1,7 @@
 use model::card::Card;
 
 use super::*;
-use crate::{recorded::Recorded, source::Here};
+use crate::{recorded::Recorded, source::LocalSource};
 
 const ROOT: &str = "/sys/devices/pci0000:00";
 
@@ -45,7 +45,7 @@ fn functions_are_told_from_other_folders() {
 
 #[test]
 fn virtual_interfaces_are_on_no_bus() {
-    assert!(device_of(&Here, "lo").is_none() && device_of(&Here, "none0").is_none());
+    assert!(device_of(&LocalSource, "lo").is_none() && device_of(&LocalSource, "none0").is_none());
 }
 
 #[test]

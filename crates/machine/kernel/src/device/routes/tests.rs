@@ -12,8 +12,8 @@ fn entry(head: &[u8], attributes: &[(u16, &[u8])]) -> Entry {
     Entry { bytes, head: head.len() }
 }
 
-fn through(objects: Vec<Entry>) -> Through {
-    Through { interface: "eth1".into(), index: 7, objects }
+fn through(objects: Vec<Entry>) -> RoutesThrough {
+    RoutesThrough { interface: "eth1".into(), index: 7, objects }
 }
 
 #[test]

@@ -17,7 +17,7 @@ use model::{
     trial::{TcpState, ZeroCopied},
 };
 
-use super::{SEND_CHUNK, diary::Diary, granted};
+use super::{SEND_CHUNK, connection_states::ConnectionStates, granted};
 use crate::{
     Control, ProbeError,
     error::socket_error,
@@ -44,7 +44,7 @@ enum Hand<'a> {
 
 /// Counts of one thread.
 #[derive(Default)]
-struct Given {
+struct SentCounts {
     /// How often no stream took anything.
     buffer_full: u64,
     /// Sends that the kernel took.
@@ -70,9 +70,9 @@ pub(in crate::goodput) fn send(streams: &[TcpStream], setting: Setting<'_>) -> R
         let share = share.iter().map(|number| (&streams[*number], &counters[*number])).collect::<Vec<_>>();
         hand.give(&share, enough, peer)
     };
-    let mut diary = Diary::new(streams, setting.spec);
+    let mut connection_states = ConnectionStates::new(streams, setting.spec);
     let tell = |passed| -> Result<(), ProbeError> {
-        if let Some(segments) = diary.enter(passed)? {
+        if let Some(segments) = connection_states.enter(passed)? {
             setting.control.resent(segments);
         }
         Ok(())
@@ -84,7 +84,7 @@ pub(in crate::goodput) fn send(streams: &[TcpStream], setting: Setting<'_>) -> R
         counted_bytes: bytes,
         total_bytes: sum(&counters),
         counted_s: Some(seconds),
-        tcp: diary.beside(states),
+        tcp: connection_states.beside(states),
         datagrams: None,
         buffer_full: given.iter().map(|given| given.buffer_full).sum(),
         zero_copied: matches!(hand, Hand::ZeroCopy(_)).then(|| all_reports(streams, &given, peer)).transpose()?,
@@ -123,8 +123,8 @@ impl Hand<'_> {
         share: &[(&TcpStream, &AtomicU64)],
         enough: &AtomicBool,
         peer: SocketAddr,
-    ) -> Result<Given, ProbeError> {
-        let mut given = Given::default();
+    ) -> Result<SentCounts, ProbeError> {
+        let mut given = SentCounts::default();
         // A stream that did not take all is left alone until it has room for more than a bit: small pieces cost as many calls.
         let mut has_room = vec![true; share.len()];
         while !enough.load(Relaxed) {
@@ -191,7 +191,7 @@ fn take_reports(stream: &TcpStream, reports: &mut ZeroCopied, peer: SocketAddr) 
 }
 
 /// Outcome of all sends, once the last of them has arrived. One that is not reported in time is left out.
-fn all_reports(streams: &[TcpStream], given: &[Given], peer: SocketAddr) -> Result<ZeroCopied, ProbeError> {
+fn all_reports(streams: &[TcpStream], given: &[SentCounts], peer: SocketAddr) -> Result<ZeroCopied, ProbeError> {
     let mut reports = ZeroCopied::default();
     for given in given {
         reports.zero_copied += given.reports.zero_copied;

@@ -20,7 +20,7 @@ use super::{
 };
 use crate::{
     Control, ProbeError,
-    control::Summary,
+    control::InterimSource,
     datagrams::Datagrams,
     error::socket_error,
     goodput::{
@@ -68,13 +68,13 @@ pub(in crate::goodput) fn receive(flow: Flow, setting: Setting<'_>) -> Result<Go
         flow.sockets.iter().try_for_each(|datagrams| put_together(datagrams.socket()))?;
     }
     let counters: Vec<AtomicU64> = flow.sockets.iter().map(|_| AtomicU64::new(0)).collect();
-    let clerk = Clerk::hire(&flow, buffer)?;
-    setting.control.set_clerk(Some(Arc::new(Mutex::new(Arc::clone(&clerk)))));
+    let counts = FlowCounts::new(&flow, buffer)?;
+    setting.control.set_interim_source(Some(Arc::new(Mutex::new(Arc::clone(&counts)))));
     let sent: Vec<AtomicU64> = flow.sockets.iter().map(|_| AtomicU64::new(UNKNOWN)).collect();
     let taking = |socket: &Datagrams, number: usize| {
         let progress = Progress {
             counter: &counters[number],
-            tally: &clerk.flows[number].1,
+            tally: &counts.flows[number].1,
             sent: &sent[number],
             control: setting.control,
         };
@@ -86,7 +86,7 @@ pub(in crate::goodput) fn receive(flow: Flow, setting: Setting<'_>) -> Result<Go
             &progress,
             peer,
         )?;
-        Ok((taker.book(socket)?, taker.tracker.received))
+        Ok((taker.result(socket)?, taker.tracker.received))
     };
     let finish = || {
         let ended_early = has_ended(&flow, peer)?;
@@ -97,8 +97,8 @@ pub(in crate::goodput) fn receive(flow: Flow, setting: Setting<'_>) -> Result<Go
     };
     let sockets = flow.sockets.iter().collect();
     let (counted, ended_early, taken) = receive_with(setting, sockets, &counters, peer, taking, finish)?;
-    setting.control.set_clerk(None);
-    let (books, arrived): (Vec<_>, Vec<_>) = taken.into_iter().unzip();
+    setting.control.set_interim_source(None);
+    let (totals, arrived): (Vec<_>, Vec<_>) = taken.into_iter().unzip();
     flow.tell(&arrived)?;
     let Counted { bytes, seconds, intervals_bps, warmup } = counted;
     Ok(GoodputReceived {
@@ -108,7 +108,7 @@ pub(in crate::goodput) fn receive(flow: Flow, setting: Setting<'_>) -> Result<Go
         intervals_bps,
         warmup_s: warmup,
         ended_early,
-        datagrams: Some(total(&books)),
+        datagrams: Some(total(&totals)),
         buffer: Some(buffer),
     })
 }
@@ -129,18 +129,18 @@ fn has_ended(flow: &Flow, peer: SocketAddr) -> Result<bool, ProbeError> {
     Ok(ended)
 }
 
-fn total(books: &[DatagramsReceived]) -> DatagramsReceived {
-    let sum = |part: fn(&DatagramsReceived) -> u64| books.iter().map(part).sum();
+fn total(totals: &[DatagramsReceived]) -> DatagramsReceived {
+    let sum = |part: fn(&DatagramsReceived) -> u64| totals.iter().map(part).sum();
     DatagramsReceived {
-        received: sum(|book| book.received),
-        duplicated: sum(|book| book.duplicated),
-        reordered: sum(|book| book.reordered),
+        received: sum(|result| result.received),
+        duplicated: sum(|result| result.duplicated),
+        reordered: sum(|result| result.reordered),
         window: WINDOW,
-        corrupt: sum(|book| book.corrupt),
-        compared: books.iter().map(|book| book.compared).sum(),
-        overflowed: sum(|book| book.overflowed),
-        through_kernel: books.iter().map(|book| book.through_kernel).sum(),
-        zero_copy: books.first().and_then(|book| book.zero_copy),
+        corrupt: sum(|result| result.corrupt),
+        compared: totals.iter().map(|result| result.compared).sum(),
+        overflowed: sum(|result| result.overflowed),
+        through_kernel: totals.iter().map(|result| result.through_kernel).sum(),
+        zero_copy: totals.first().and_then(|result| result.zero_copy),
     }
 }
 
@@ -155,7 +155,7 @@ struct Tally {
 }
 
 /// Reads the counts of all flows.
-struct Clerk {
+struct FlowCounts {
     /// Each socket, which knows its own drops, with its counts.
     flows: Vec<(UdpSocket, Tally)>,
     /// Payload of each datagram.
@@ -163,16 +163,16 @@ struct Clerk {
     buffer: Bytes,
 }
 
-impl Clerk {
-    fn hire(flow: &Flow, buffer: Bytes) -> Result<Arc<Self>, ProbeError> {
+impl FlowCounts {
+    fn new(flow: &Flow, buffer: Bytes) -> Result<Arc<Self>, ProbeError> {
         let of_flow = |flow: &Datagrams| Ok((flow.socket().try_clone()?, Tally::default()));
         let flows: std::io::Result<_> = flow.sockets.iter().map(of_flow).collect();
         let flows = flows.map_err(socket_error("duplicate the socket to", flow.peer))?;
         Ok(Arc::new(Self { flows, size: flow.size, buffer }))
     }
 
-    fn books(&self) -> Vec<DatagramsReceived> {
-        let book = |(socket, tally): &(UdpSocket, Tally)| DatagramsReceived {
+    fn totals(&self) -> Vec<DatagramsReceived> {
+        let result = |(socket, tally): &(UdpSocket, Tally)| DatagramsReceived {
             received: tally.received.load(Relaxed),
             duplicated: tally.duplicated.load(Relaxed),
             reordered: tally.reordered.load(Relaxed),
@@ -183,13 +183,13 @@ impl Clerk {
             through_kernel: None,
             zero_copy: None,
         };
-        self.flows.iter().map(book).collect()
+        self.flows.iter().map(result).collect()
     }
 }
 
-impl Summary for Arc<Clerk> {
+impl InterimSource for Arc<FlowCounts> {
     fn so_far(&mut self) -> Option<SoFar> {
-        let datagrams = total(&self.books());
+        let datagrams = total(&self.totals());
         let received = GoodputReceived {
             total_bytes: datagrams.received * self.size as u64,
             datagrams: Some(datagrams),
@@ -304,7 +304,7 @@ impl Taker {
         sent != UNKNOWN && quiet > if self.tracker.received >= sent { COPIES } else { LOST }
     }
 
-    fn book(&self, socket: &Datagrams) -> Result<DatagramsReceived, ProbeError> {
+    fn result(&self, socket: &Datagrams) -> Result<DatagramsReceived, ProbeError> {
         Ok(DatagramsReceived {
             received: self.tracker.received,
             duplicated: self.tracker.duplicated,

@@ -56,7 +56,7 @@ struct Shape {
 
 /// Counts of one thread.
 #[derive(Default)]
-struct Given {
+struct SentCounts {
     buffer_full: u64,
     gaps: TimeHistogram,
     behind: TimeHistogram,
@@ -165,7 +165,7 @@ fn paced(rate: BitRate, streams: u16, shape: Shape) -> (Schedule, usize) {
     (Schedule::new(clock::now(), rate, streams, burst * shape.size), burst)
 }
 
-fn pacing(schedule: &Schedule, given: &[Given]) -> Pacing {
+fn pacing(schedule: &Schedule, given: &[SentCounts]) -> Pacing {
     let (mut gaps, mut behind) = (TimeHistogram::new(), TimeHistogram::new());
     for given in given {
         gaps.merge(&given.gaps);
@@ -207,7 +207,7 @@ struct Giver<'a> {
     outgoing: Outgoing,
     enough: &'a AtomicBool,
     peer: SocketAddr,
-    given: Given,
+    given: SentCounts,
 }
 
 impl<'a> Giver<'a> {
@@ -219,7 +219,7 @@ impl<'a> Giver<'a> {
                 streams[0].label.write_pattern(datagram);
             }
         }
-        Self { streams, shape, outgoing, enough, peer, given: Given::default() }
+        Self { streams, shape, outgoing, enough, peer, given: SentCounts::default() }
     }
 
     /// As much as goes, to all flows in turn.

@@ -5,7 +5,7 @@ use std::net::TcpListener;
 use model::{Direction, SideFigures};
 
 use super::*;
-use crate::latency::book::Trace;
+use crate::latency::reply_tracker::Trace;
 
 /// Intended and received times of each reply.
 #[derive(Default)]

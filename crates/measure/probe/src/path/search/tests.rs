@@ -44,7 +44,7 @@ impl Path {
         leg
     }
 
-    fn outcome(&mut self, shot: Shot) -> Outcome {
+    fn outcome(&mut self, shot: ProbePacket) -> Outcome {
         if shot.size > self.own {
             return Outcome::Refused { mtu: self.own };
         }
@@ -72,10 +72,10 @@ impl Path {
     }
 }
 
-impl Shooter for Path {
+impl ProbeSender for Path {
     type Error = Infallible;
 
-    fn shoot(&mut self, shots: &[Shot]) -> Result<Vec<Outcome>, Infallible> {
+    fn shoot(&mut self, shots: &[ProbePacket]) -> Result<Vec<Outcome>, Infallible> {
         self.volleys += 1;
         Ok(shots.iter().map(|shot| self.outcome(*shot)).collect())
     }

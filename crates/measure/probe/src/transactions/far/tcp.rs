@@ -74,7 +74,7 @@ struct Session {
 
 /// How a connection goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Course {
+enum NextStep {
     /// It waits for a request.
     Hears,
     /// It waits for room to send.
@@ -90,18 +90,18 @@ impl Session {
 
     /// Receives once, and answers.
     #[inline]
-    fn receive(&mut self, service: &Service, buffer: &mut [u8]) -> Course {
+    fn receive(&mut self, service: &Service, buffer: &mut [u8]) -> NextStep {
         match self.socket.read(buffer) {
-            Ok(0) => Course::Ends,
+            Ok(0) => NextStep::Ends,
             Ok(length) => self.answer(service, &buffer[..length]),
-            Err(error) if is_nothing_yet(&error) => Course::Hears,
-            Err(_) => Course::Ends,
+            Err(error) if is_nothing_yet(&error) => NextStep::Hears,
+            Err(_) => NextStep::Ends,
         }
     }
 
     /// Answers the requests in these bytes, as far as there is room for the replies.
     #[inline]
-    fn answer(&mut self, service: &Service, bytes: &[u8]) -> Course {
+    fn answer(&mut self, service: &Service, bytes: &[u8]) -> NextStep {
         let mut rest = bytes;
         while !rest.is_empty() {
             let (taken, reply) = self.reader.take(service, rest);
@@ -109,21 +109,21 @@ impl Session {
             let Some(reply) = reply else { continue };
             self.reply = Some((reply, 0));
             match self.send(service) {
-                Course::Hears => {}
-                Course::Sends => {
+                NextStep::Hears => {}
+                NextStep::Sends => {
                     self.kept = rest.to_vec();
-                    return Course::Sends;
+                    return NextStep::Sends;
                 }
-                Course::Ends => return Course::Ends,
+                NextStep::Ends => return NextStep::Ends,
             }
         }
-        Course::Hears
+        NextStep::Hears
     }
 
     /// Sends the rest of a reply.
     #[inline]
-    fn send(&mut self, service: &Service) -> Course {
-        let Some((reply, mut sent)) = self.reply else { return Course::Hears };
+    fn send(&mut self, service: &Service) -> NextStep {
+        let Some((reply, mut sent)) = self.reply else { return NextStep::Hears };
         loop {
             let unsent = service.unsent(reply, sent);
             let written = match unsent {
@@ -137,19 +137,19 @@ impl Session {
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if error.kind() == WOULD_BLOCK => {
                     self.reply = Some((reply, sent));
-                    return Course::Sends;
+                    return NextStep::Sends;
                 }
-                Err(_) => return Course::Ends,
+                Err(_) => return NextStep::Ends,
             }
         }
         (self.reply, self.has_answered) = (None, true);
-        if service.reply(reply).closes { Course::Ends } else { Course::Hears }
+        if service.reply(reply).closes { NextStep::Ends } else { NextStep::Hears }
     }
 
     /// There is room again: sends the rest, and answers requests received meanwhile.
-    fn go_on(&mut self, service: &Service) -> Course {
+    fn go_on(&mut self, service: &Service) -> NextStep {
         match self.send(service) {
-            Course::Hears => {
+            NextStep::Hears => {
                 let kept = std::mem::take(&mut self.kept);
                 self.answer(service, &kept)
             }
@@ -246,11 +246,11 @@ impl<'a> Server<'a> {
         } else {
             session.receive(self.service, &mut self.buffer)
         };
-        if self.is_alone && is_only && session.has_answered && course == Course::Hears {
+        if self.is_alone && is_only && session.has_answered && course == NextStep::Hears {
             course = stay(session, self.service, &mut self.buffer, self.mode, control, &self.door)
                 .map_err(socket_error("wait for requests to", self.address))?;
             // Two connections take turns by the epoll set from now on: one of them is a stranger's.
-            self.is_alone = course == Course::Ends;
+            self.is_alone = course == NextStep::Ends;
         }
         self.follow(place, course, was_sending);
         Ok(())
@@ -258,12 +258,12 @@ impl<'a> Server<'a> {
 
     /// Waits for what the connection needs next, or ends it.
     #[inline]
-    fn follow(&mut self, place: usize, course: Course, was_sending: bool) {
+    fn follow(&mut self, place: usize, course: NextStep, was_sending: bool) {
         let events = match course {
-            Course::Hears if was_sending => EventFlags::IN,
-            Course::Sends if !was_sending => EventFlags::OUT,
-            Course::Hears | Course::Sends => return,
-            Course::Ends => return self.end(place),
+            NextStep::Hears if was_sending => EventFlags::IN,
+            NextStep::Sends if !was_sending => EventFlags::OUT,
+            NextStep::Hears | NextStep::Sends => return,
+            NextStep::Ends => return self.end(place),
         };
         let Some(session) = &self.sessions[place] else { return };
         if epoll::modify(&self.epoll, &session.socket, EventData::new_u64(place as u64), events).is_err() {
@@ -289,7 +289,7 @@ fn stay(
     mode: WaitMode,
     control: &Control,
     door: &Socket,
-) -> io::Result<Course> {
+) -> io::Result<NextStep> {
     let spins = mode == WaitMode::Spin;
     if !spins {
         session.socket.set_read_timeout(Some(STOP_CHECK))?;
@@ -300,8 +300,8 @@ fn stay(
     while !control.stopped() {
         session.has_answered = false;
         let course = if session.reply.is_some() { session.go_on(service) } else { session.receive(service, buffer) };
-        if course == Course::Ends {
-            return Ok(Course::Ends);
+        if course == NextStep::Ends {
+            return Ok(NextStep::Ends);
         }
         calls = calls.wrapping_add(1);
         let waited_in_vain = !spins && !session.has_answered;
@@ -310,7 +310,7 @@ fn stay(
             return Ok(course);
         }
     }
-    Ok(Course::Ends)
+    Ok(NextStep::Ends)
 }
 
 /// Whether a connection waits to be accepted.

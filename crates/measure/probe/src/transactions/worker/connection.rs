@@ -15,7 +15,7 @@ use socket2::{Domain, Socket, Type};
 
 use crate::transactions::{
     label,
-    reply::{Awaited, Progress},
+    reply::{Outstanding, Progress},
     setting::{Request, Setting},
 };
 
@@ -50,7 +50,7 @@ pub(super) struct Connection {
     pub(super) request: usize,
     /// How much of it was sent.
     sent: usize,
-    awaited: Awaited,
+    awaited: Outstanding,
     /// Number of the last datagram.
     datagram: u32,
 }
@@ -64,7 +64,7 @@ impl Default for Connection {
             since: Nanos(0),
             request: 0,
             sent: 0,
-            awaited: Awaited::Bytes { left: 0, closes: false },
+            awaited: Outstanding::Bytes { left: 0, closes: false },
             datagram: 0,
         }
     }
@@ -142,7 +142,7 @@ impl Connection {
         if is_http {
             self.awaited.head(request.answer);
         } else {
-            self.awaited = Awaited::Bytes { left: request.answer, closes: false };
+            self.awaited = Outstanding::Bytes { left: request.answer, closes: false };
         }
     }
 

@@ -6,14 +6,14 @@ use kernel::clock;
 use model::{Nanos, WaitMode};
 use rustix::{event::epoll, io::Errno};
 
-use super::{Span, State, Teller, Worker, failed};
+use super::{InterimFeed, Span, State, Worker, failed};
 use crate::{ProbeError, socket::STOP_CHECK};
 
 /// Receive calls in vain between two readings of the clock, of a client that spins.
 const SPINS: u32 = 32;
 
 /// Measures until the counted time is over, and the last transaction too.
-pub(super) fn run(worker: &mut Worker<'_>, span: Span, teller: &mut Teller<'_>) -> Result<(), ProbeError> {
+pub(super) fn run(worker: &mut Worker<'_>, span: Span, feed: &mut InterimFeed<'_>) -> Result<(), ProbeError> {
     let (timeout, spins) = (worker.setting.spec.timeout, worker.setting.spec.mode == WaitMode::Spin);
     let (mut now, mut in_vain) = (clock::now(), 0);
     make_wait(worker)?;
@@ -42,7 +42,7 @@ pub(super) fn run(worker: &mut Worker<'_>, span: Span, teller: &mut Teller<'_>) 
                 worker.give_up(now);
             }
         }
-        teller.tell(&mut worker.tally, now);
+        feed.tell(&mut worker.tally, now);
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     columns::Columns,
-    figure::{self, Repeated, Spoken},
+    figure::{self, FigureSubject, Repeated},
     groups::{Ranges, Spread},
     page::{Block, Figure, Text},
     schedule::{self, Schedule},
@@ -48,7 +48,7 @@ fn repeats(flows: &[FlowGroup<'_>], t: &Texts) -> Vec<Figure> {
         .map(|group| Repeated { group: group.name(t), name: String::new(), values: values(group) })
         .collect();
     let spoken =
-        Spoken { title: t.get("figure-goodput-repeats"), axis: t.with("axis-goodput", &[("unit", &unit.name)]) };
+        FigureSubject { title: t.get("figure-goodput-repeats"), axis: t.with("axis-goodput", &[("unit", &unit.name)]) };
     figure::repeats(spoken, &repeated, t)
 }
 

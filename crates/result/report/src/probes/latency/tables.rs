@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     columns::Columns,
-    figure::{self, Repeated, Spoken},
+    figure::{self, FigureSubject, Repeated},
     groups::Ranges,
     material::Material,
     page::{Block, Figure, Text},
@@ -82,7 +82,7 @@ fn missing(group: &LatencyGroup<'_>) -> String {
 /// All trials of each kind of traffic at its smallest frame size, as percentiles.
 fn distribution(groups: &[LatencyGroup<'_>], t: &Texts) -> Option<Figure> {
     let sample = |traffic: Vec<&LatencyGroup<'_>>| Some((traffic[0].name(t), traffic[0].sample()?));
-    let spoken = Spoken { title: t.get("figure-distribution"), axis: t.get("axis-rtt") };
+    let spoken = FigureSubject { title: t.get("figure-distribution"), axis: t.get("axis-rtt") };
     let samples = by_traffic(groups).into_iter().filter_map(sample);
     figure::distribution(spoken, [t.get("figure-distribution-note"), t.get("axis-percentile")], samples, t)
 }
@@ -98,7 +98,7 @@ fn repeats(groups: &[LatencyGroup<'_>], t: &Texts) -> Vec<Figure> {
         values: values(group),
     };
     let repeated: Vec<_> = by_traffic(groups).into_iter().flatten().map(repeated).collect();
-    let spoken = Spoken { title: t.get("figure-rtt-repeats"), axis: t.get("axis-rtt-p50") };
+    let spoken = FigureSubject { title: t.get("figure-rtt-repeats"), axis: t.get("axis-rtt-p50") };
     figure::repeats(spoken, &repeated, t)
 }
 

@@ -5,7 +5,7 @@ use model::{Failed, FailureKind, TimeSummary, Total, TransactionsResult};
 use super::{TransactionsGroup, cost::Cost};
 use crate::{
     columns::Columns,
-    figure::{self, Repeated, Spoken},
+    figure::{self, FigureSubject, Repeated},
     groups::Spread,
     page::{Block, Figure, Text},
     schedule::{self, Schedule},
@@ -58,7 +58,7 @@ fn rate_table(groups: &[TransactionsGroup<'_>], t: &Texts) -> Block {
 /// All trials of each configuration, as percentiles.
 fn distribution(groups: &[TransactionsGroup<'_>], t: &Texts) -> Option<Figure> {
     let sample = |group: &TransactionsGroup<'_>| Some((group.name(t), group.sample()?));
-    let spoken = Spoken { title: t.get("figure-responses"), axis: t.get("axis-response") };
+    let spoken = FigureSubject { title: t.get("figure-responses"), axis: t.get("axis-response") };
     let words = [t.get("figure-responses-note"), t.get("axis-response-percentile")];
     figure::distribution(spoken, words, groups.iter().filter_map(sample), t)
 }
@@ -72,7 +72,7 @@ fn repeats(groups: &[TransactionsGroup<'_>], t: &Texts) -> Vec<Figure> {
         .iter()
         .map(|group| Repeated { group: group.name(t), name: String::new(), values: values(group) })
         .collect();
-    let spoken = Spoken { title: t.get("figure-transactions-repeats"), axis: t.get("axis-transactions") };
+    let spoken = FigureSubject { title: t.get("figure-transactions-repeats"), axis: t.get("axis-transactions") };
     figure::repeats(spoken, &repeated, t)
 }
 

@@ -25,7 +25,7 @@ const GONE: Duration = Duration::from_secs(5);
 
 /// One word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Word {
+pub(super) enum Message {
     /// From the near side: here I am, and this is where packets for me go.
     Hello { port: u16 },
     /// The answer, with the same of the far side.
@@ -37,13 +37,13 @@ pub(super) enum Word {
 }
 
 /// A socket for words of one trial.
-pub(super) struct Meeting {
+pub(super) struct TrialSocket {
     socket: UdpSocket,
     local: SocketAddr,
     token: u32,
 }
 
-impl Meeting {
+impl TrialSocket {
     /// On a free port of this address.
     pub(super) fn open(local: IpAddr, token: u32) -> Result<Self, ProbeError> {
         let any_port = SocketAddr::new(local, 0);
@@ -57,7 +57,7 @@ impl Meeting {
         self.local
     }
 
-    pub(super) fn say(&self, word: Word, to: SocketAddr) -> Result<(), ProbeError> {
+    pub(super) fn say(&self, word: Message, to: SocketAddr) -> Result<(), ProbeError> {
         match self.socket.send_to(&encode(word, self.token), to) {
             Err(error) if !is_nothing_yet(&error) && !is_refused(&error) && !is_way_gone(&error) => {
                 Err(socket_error("send to", to)(error))
@@ -67,7 +67,7 @@ impl Meeting {
     }
 
     /// The next word of this trial, if one comes within `patience`.
-    pub(super) fn hear(&self, patience: Duration) -> Result<Option<(Word, SocketAddr)>, ProbeError> {
+    pub(super) fn hear(&self, patience: Duration) -> Result<Option<(Message, SocketAddr)>, ProbeError> {
         let patience = patience.max(Duration::from_millis(1));
         self.socket.set_read_timeout(Some(patience)).map_err(socket_error("set SO_RCVTIMEO for", self.local))?;
         let mut bytes = [0; LENGTH];
@@ -82,10 +82,10 @@ impl Meeting {
     /// Repeats a message until `answers` accepts the reply.
     pub(super) fn ask<T>(
         &self,
-        word: Word,
+        word: Message,
         peer: SocketAddr,
         control: &Control,
-        answers: impl Fn(Word) -> Option<T>,
+        answers: impl Fn(Message) -> Option<T>,
     ) -> Result<T, ProbeError> {
         let began = Instant::now();
         while began.elapsed() < GONE {
@@ -111,12 +111,12 @@ fn is_way_gone(error: &io::Error) -> bool {
     matches!(error.kind(), HostUnreachable | NetworkDown | NetworkUnreachable)
 }
 
-fn encode(word: Word, token: u32) -> [u8; LENGTH] {
+fn encode(word: Message, token: u32) -> [u8; LENGTH] {
     let (kind, port) = match word {
-        Word::Hello { port } => (0, port),
-        Word::Welcome { port } => (1, port),
-        Word::Over => (2, 0),
-        Word::Settled => (3, 0),
+        Message::Hello { port } => (0, port),
+        Message::Welcome { port } => (1, port),
+        Message::Over => (2, 0),
+        Message::Settled => (3, 0),
     };
     let mut bytes = [0; LENGTH];
     bytes[..4].copy_from_slice(&MAGIC);
@@ -127,17 +127,17 @@ fn encode(word: Word, token: u32) -> [u8; LENGTH] {
 }
 
 /// `None` if nobody of this trial wrote these bytes.
-fn decode(bytes: [u8; LENGTH], token: u32) -> Option<Word> {
+fn decode(bytes: [u8; LENGTH], token: u32) -> Option<Message> {
     let [a, b, c, d, t0, t1, t2, t3, kind, high, low] = bytes;
     if [a, b, c, d] != MAGIC || [t0, t1, t2, t3] != token.to_be_bytes() {
         return None;
     }
     let port = u16::from_be_bytes([high, low]);
     match kind {
-        0 => Some(Word::Hello { port }),
-        1 => Some(Word::Welcome { port }),
-        2 => Some(Word::Over),
-        3 => Some(Word::Settled),
+        0 => Some(Message::Hello { port }),
+        1 => Some(Message::Welcome { port }),
+        2 => Some(Message::Over),
+        3 => Some(Message::Settled),
         _ => None,
     }
 }
@@ -148,7 +148,7 @@ mod tests {
 
     #[test]
     fn a_word_is_read_as_it_was_said_and_only_in_its_own_trial() {
-        for word in [Word::Hello { port: 49_185 }, Word::Welcome { port: 7 }, Word::Over, Word::Settled] {
+        for word in [Message::Hello { port: 49_185 }, Message::Welcome { port: 7 }, Message::Over, Message::Settled] {
             assert_eq!(decode(encode(word, 0xdead_beef), 0xdead_beef), Some(word));
             assert_eq!(decode(encode(word, 1), 2), None);
         }

@@ -1,4 +1,4 @@
-//! The book of a latency trial: which replies are still out, and what each reply that comes means. Pure.
+//! Replies of a latency trial: which replies are still out, and what each reply that comes means. Pure.
 
 use model::{
     Nanos, Protocol, TimeSummary,
@@ -16,8 +16,8 @@ use super::{
 pub(super) const LEAST_WINDOW: usize = 1 << 16;
 
 /// Keeps count of replies. Messages are numbered from 0 and sent in order, those of the warm-up first. Nothing is allocated
-/// after [`Book::new`].
-pub(super) struct Book<T> {
+/// after [`ReplyTracker::new`].
+pub(super) struct ReplyTracker<T> {
     warmup: u64,
     timeout: Nanos,
     recent: Recent,
@@ -49,7 +49,7 @@ pub(super) struct Tally {
 
 /// Counts in the middle of a trial, those of the warm-up left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct Interim {
     /// Messages sent.
     pub(super) sent: u64,
     /// Messages whose reply may still come.
@@ -63,7 +63,7 @@ struct Sample {
     variation: TimeHistogram,
 }
 
-/// Results of a finished book.
+/// Results of a finished tracker.
 pub(super) struct Closed<T> {
     pub(super) sent: u64,
     pub(super) tally: Tally,
@@ -83,8 +83,8 @@ impl Trace for () {
     fn replied(&mut self, _intended: Nanos, _received: Nanos) {}
 }
 
-impl<T: Trace> Book<T> {
-    /// A book in which the first `warmup` messages do not count, and up to `window` messages are remembered, which must be
+impl<T: Trace> ReplyTracker<T> {
+    /// A tracker in which the first `warmup` messages do not count, and up to `window` messages are remembered, which must be
     /// more than leave within the timeout.
     pub(super) fn new(warmup: u64, timeout: Nanos, window: usize, one_way: bool, trace: T) -> Self {
         Self {
@@ -223,10 +223,10 @@ impl<T: Trace> Book<T> {
     }
 
     /// Hands over the round trips in the sample, in exchange for an empty one; all else stays.
-    pub(super) fn hand_over(&mut self, empty: TimeHistogram) -> (TimeHistogram, Standing) {
+    pub(super) fn hand_over(&mut self, empty: TimeHistogram) -> (TimeHistogram, Interim) {
         let sent = self.sent.saturating_sub(self.warmup);
-        let standing = Standing { sent, out: sent - self.answered - self.tally.lost, tally: self.tally() };
-        (std::mem::replace(&mut self.rtt.delay, empty), standing)
+        let interim = Interim { sent, out: sent - self.answered - self.tally.lost, tally: self.tally() };
+        (std::mem::replace(&mut self.rtt.delay, empty), interim)
     }
 
     /// Nothing comes any more.

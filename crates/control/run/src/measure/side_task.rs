@@ -13,17 +13,17 @@ use crate::probes::Seconds;
 
 /// A sender of the trial and its counterpart at the end that all send to.
 pub(super) struct Pair {
-    pub(super) near: Party,
-    pub(super) far: Party,
+    pub(super) near: SideTask,
+    pub(super) far: SideTask,
 }
 
 /// One side.
-pub(super) struct Party {
+pub(super) struct SideTask {
     /// Index of the bed's agent that has it.
     pub(super) link: usize,
     pub(super) id: u64,
     pub(super) ready: Option<Ready>,
-    pub(super) news: News,
+    pub(super) reports: Reports,
     pub(super) outcome: Option<Outcome>,
     pub(super) done: bool,
 }
@@ -33,7 +33,7 @@ pub(super) struct Ready {
 }
 
 /// Its reports on the way.
-pub(super) struct News {
+pub(super) struct Reports {
     pub(super) fraction: f64,
     /// Not passed on yet.
     pub(super) seconds: Seconds,
@@ -41,16 +41,16 @@ pub(super) struct News {
 }
 
 impl Pair {
-    pub(super) fn both(&mut self) -> [&mut Party; 2] {
+    pub(super) fn both(&mut self) -> [&mut SideTask; 2] {
         [&mut self.near, &mut self.far]
     }
 }
 
-impl Party {
+impl SideTask {
     /// A side of a trial with so many whole seconds.
     pub(super) fn new(link: usize, id: u64, whole_seconds: usize) -> Self {
-        let news = News { fraction: 0.0, seconds: Seconds::at_most(whole_seconds), so_far: None };
-        Self { link, id, ready: None, news, outcome: None, done: false }
+        let reports = Reports { fraction: 0.0, seconds: Seconds::at_most(whole_seconds), so_far: None };
+        Self { link, id, ready: None, reports, outcome: None, done: false }
     }
 
     /// Its agent, and the number that the agent knows it by.
@@ -65,9 +65,9 @@ impl Party {
             FromAgent::Progress { fraction, seconds, retransmits, so_far, .. } => {
                 plausible::whole_seconds(&seconds).map_err(impossible)?;
                 so_far.as_ref().map_or(Ok(()), SoFar::check).map_err(impossible)?;
-                self.news.fraction = fraction;
-                self.news.seconds.add(seconds, retransmits);
-                self.news.so_far = so_far.or(self.news.so_far.take());
+                self.reports.fraction = fraction;
+                self.reports.seconds.add(seconds, retransmits);
+                self.reports.so_far = so_far.or(self.reports.so_far.take());
             }
             FromAgent::Result { outcome, .. } => {
                 outcome.figures.check().and_then(|()| outcome.counters.check()).map_err(impossible)?;
@@ -169,9 +169,9 @@ mod tests {
     fn a_side_listens_at_its_endpoint_or_not_at_all() {
         let local = IpAddr::from([198, 18, 0, 2]);
         let ready_at = |address: Option<&str>| {
-            let mut party = Party::new(1, 1, 0);
-            party.ready = Some(Ready { address: address.map(|address| address.parse().unwrap()) });
-            party.address(Some(local)).map_err(|fault| fault.to_string())
+            let mut side_task = SideTask::new(1, 1, 0);
+            side_task.ready = Some(Ready { address: address.map(|address| address.parse().unwrap()) });
+            side_task.address(Some(local)).map_err(|fault| fault.to_string())
         };
         assert_eq!(ready_at(Some("198.18.0.2:7")), Ok(SocketAddr::from((local, 7))));
         let elsewhere = ready_at(Some("192.0.2.1:22")).unwrap_err();
@@ -185,16 +185,16 @@ mod tests {
             let sent = GoodputSent { counted_s: Some(counted_s), ..GoodputSent::default() };
             let figures = SideFigures::Goodput(Box::new(GoodputSide { sent: Some(sent), received: None }));
             let outcome = Outcome { pinned: vec![], counters: EndCounters::default(), figures };
-            let mut party = Party::new(1, 1, 9);
-            party.take(FromAgent::Result { id: 1, outcome }).map_err(|failure| failure.what)
+            let mut side_task = SideTask::new(1, 1, 9);
+            side_task.take(FromAgent::Result { id: 1, outcome }).map_err(|failure| failure.what)
         };
         assert_eq!(result(10.0), Ok(()));
         let error = result(-10.0).unwrap_err();
         assert!(error.contains("not possible: sent.counted_s cannot be: -10 is not from 0"), "{error}");
-        let mut party = Party::new(1, 1, 9);
+        let mut side_task = SideTask::new(1, 1, 9);
         let mut told = |seconds| {
             let progress = FromAgent::Progress { id: 1, fraction: 0.5, seconds, retransmits: vec![], so_far: None };
-            party.take(progress).map_err(|it| it.object)
+            side_task.take(progress).map_err(|it| it.object)
         };
         assert_eq!(told(vec![1e9; 9]), Ok(()));
         assert_eq!(told(vec![1e9, f64::NAN]), Err("seconds 2.bps".to_owned()));

@@ -14,7 +14,7 @@ use crate::{Store, StoreError};
 
 /// A run that this program alone works on. Ends with this value, and with the program however that ends.
 #[derive(Debug)]
-pub struct Hold {
+pub struct RunLock {
     path: PathBuf,
     /// Locked as long as it is open. Its text is the owner's process ID.
     _lock: FileLock,
@@ -23,18 +23,18 @@ pub struct Hold {
 impl Store {
     /// Takes the run for this program; the error names the one that has it. To be called before the program changes its user: the
     /// file is one of the user's, beside the store.
-    pub fn hold(&self, run: &RunId) -> Result<Hold, StoreError> {
+    pub fn lock_run(&self, run: &RunId) -> Result<RunLock, StoreError> {
         let path = beside(&self.path, run);
         let Some(lock) = FileLock::try_lock(&path)? else {
             return Err(StoreError::UnderWay { run: run.clone(), by: process_in(&path) });
         };
         let written = lock.file().set_len(0).and_then(|()| writeln!(lock.file(), "{}", process::id()));
-        written.map_err(|source| StoreError::Hold { path: path.clone(), source })?;
-        Ok(Hold { path, _lock: lock })
+        written.map_err(|source| StoreError::RunLock { path: path.clone(), source })?;
+        Ok(RunLock { path, _lock: lock })
     }
 }
 
-impl Drop for Hold {
+impl Drop for RunLock {
     fn drop(&mut self) {
         // Before the lock is released. A remaining file belongs to no process.
         let _ = fs::remove_file(&self.path);

@@ -9,13 +9,13 @@ const SPARE: usize = 64;
 
 /// Beginnings, the earliest first, and the connection of each. All timeouts are equal, so the first to begin is the first to be
 /// given up. An entry stays when what began is over: it is then known by the connection, which has another beginning or none.
-pub(super) struct Beginnings {
+pub(super) struct StartTimes {
     queue: VecDeque<(Nanos, u32)>,
     /// Entries at which those that are over are dropped.
     most: usize,
 }
 
-impl Beginnings {
+impl StartTimes {
     pub(super) fn new(connections: usize) -> Self {
         let most = 2 * connections + SPARE;
         Self { queue: VecDeque::with_capacity(most), most }
@@ -63,21 +63,21 @@ mod tests {
         fn those_that_last_too_long_are_found_as_by_looking_at_all(
             steps in prop::collection::vec((0..8_u32, prop::option::weighted(0.7, Just(())), 0..4_u64), 0..500),
         ) {
-            let (mut beginnings, mut began, mut now) = (Beginnings::new(8), [None; 8], 1);
+            let (mut start_times, mut began, mut now) = (StartTimes::new(8), [None; 8], 1);
             for (index, begins, passes) in steps {
                 now += passes;
                 began[index as usize] = begins.map(|()| Nanos(now));
                 if begins.is_some() {
-                    beginnings.push(Nanos(now), index, |index| began[index as usize]);
+                    start_times.push(Nanos(now), index, |index| began[index as usize]);
                 }
                 let limit = Nanos(now.saturating_sub(10));
-                while let Some(index) = beginnings.take_before(limit, |index| began[index as usize]) {
+                while let Some(index) = start_times.take_before(limit, |index| began[index as usize]) {
                     prop_assert!(began[index as usize].take().is_some_and(|began| began < limit));
                 }
                 prop_assert!(began.iter().flatten().all(|began| *began >= limit));
                 let earliest = began.iter().flatten().min();
-                prop_assert!(earliest.is_none_or(|began| beginnings.first().is_some_and(|first| first <= *began)));
-                prop_assert!(beginnings.queue.len() <= beginnings.most + 1);
+                prop_assert!(earliest.is_none_or(|began| start_times.first().is_some_and(|first| first <= *began)));
+                prop_assert!(start_times.queue.len() <= start_times.most + 1);
             }
         }
     }

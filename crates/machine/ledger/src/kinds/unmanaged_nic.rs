@@ -15,7 +15,7 @@ use std::{
 };
 
 use kernel::namespace;
-use model::{Manager, NicState, change::LeftAlone};
+use model::{Manager, NicState, change::UnmanagedNic};
 
 use super::{Kind, taken_nics};
 use crate::{failure::Failure, record::Namespaces};
@@ -29,7 +29,7 @@ const SYSTEMD: &str = "/run/systemd/system";
 /// Prefix of a profile's name in our file.
 const PROFILE: &str = "# Brought up again then: ";
 
-impl Kind for LeftAlone {
+impl Kind for UnmanagedNic {
     type Before = NicState;
 
     const BEFORE: &'static str = "port";
@@ -43,45 +43,45 @@ impl Kind for LeftAlone {
     }
 
     fn make(&self, _: NicState) -> Result<(), Failure> {
-        let telling = telling(self);
-        let folder = telling.file.parent().unwrap_or(Path::new("/run"));
-        let text = telling.text(active_profile(self.manager, &self.interface).as_deref());
-        let written = fs::create_dir_all(folder).and_then(|()| fs::write(&telling.file, text));
-        written.map_err(|io| Failure::File { path: telling.file.clone(), io })?;
-        run(telling.reads_anew)
+        let manager_file = manager_file(self);
+        let folder = manager_file.file.parent().unwrap_or(Path::new("/run"));
+        let text = manager_file.text(active_profile(self.manager, &self.interface).as_deref());
+        let written = fs::create_dir_all(folder).and_then(|()| fs::write(&manager_file.file, text));
+        written.map_err(|io| Failure::File { path: manager_file.file.clone(), io })?;
+        run(manager_file.reload)
     }
 
     fn undo(&self, before: NicState, _: &Namespaces) -> Result<bool, Failure> {
         if namespace::own_identity().ok() != Some(before.home) {
             return Err(Failure::Elsewhere);
         }
-        let was_told = stop_telling(&telling(self));
+        let had_file = remove_manager_file(&manager_file(self));
         let mut restored = taken_nics::restore_here(&before);
-        for part in CONFIGURES.iter().filter(|_| matches!(was_told, Ok(true))) {
+        for part in CONFIGURES.iter().filter(|_| matches!(had_file, Ok(true))) {
             thread::sleep(*part);
             restored = taken_nics::restore_here(&before);
         }
-        restored.and(was_told)
+        restored.and(had_file)
     }
 }
 
-fn telling(change: &LeftAlone) -> Telling {
-    Telling::of(change.manager, &change.interface, &change.mac, Path::new(SYSTEMD).exists())
+fn manager_file(change: &UnmanagedNic) -> ManagerFile {
+    ManagerFile::of(change.manager, &change.interface, &change.mac, Path::new(SYSTEMD).exists())
 }
 
-fn stop_telling(telling: &Telling) -> Result<bool, Failure> {
-    if !telling.file.exists() {
+fn remove_manager_file(manager_file: &ManagerFile) -> Result<bool, Failure> {
+    if !manager_file.file.exists() {
         return Ok(false);
     }
-    if let Some(words) = telling.has_seen {
+    if let Some(words) = manager_file.has_seen {
         run(words)?;
     }
-    let text = fs::read_to_string(&telling.file).unwrap_or_default();
-    match fs::remove_file(&telling.file) {
+    let text = fs::read_to_string(&manager_file.file).unwrap_or_default();
+    match fs::remove_file(&manager_file.file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
-        removed => removed.map_err(|io| Failure::File { path: telling.file.clone(), io })?,
+        removed => removed.map_err(|io| Failure::File { path: manager_file.file.clone(), io })?,
     }
-    run(telling.reads_anew)?;
+    run(manager_file.reload)?;
     // NetworkManager takes a configured port for one that others manage. If its profile is gone, it may keep it.
     let _ = noted_profile(&text).map(|uuid| run(&["nmcli", "--wait", "10", "connection", "up", "uuid", uuid]));
     Ok(true)
@@ -106,32 +106,32 @@ fn noted_profile(text: &str) -> Option<&str> {
 }
 
 /// How a manager is told of a port.
-struct Telling {
+struct ManagerFile {
     /// Its configuration file until the next boot.
     file: PathBuf,
     /// Contents of the file, after a line of ours.
     says: String,
     /// Command that makes it reread its files.
-    reads_anew: &'static [&'static str],
+    reload: &'static [&'static str],
     /// Command that ends once it has processed earlier events of interfaces.
     has_seen: Option<&'static [&'static str]>,
 }
 
-impl Telling {
+impl ManagerFile {
     /// By name and, if possible, by address: the port may return under another name.
     fn of(manager: Manager, interface: &str, mac: &str, systemd: bool) -> Self {
         match manager {
             Manager::NetworkManager => Self {
                 file: format!("/run/NetworkManager/conf.d/90-wireproof-{interface}.conf").into(),
                 says: format!("[keyfile]\nunmanaged-devices+=interface-name:{interface};mac:{mac}\n"),
-                reads_anew: &["nmcli", "general", "reload", "conf"],
+                reload: &["nmcli", "general", "reload", "conf"],
                 has_seen: None,
             },
             // networkd uses the first matching file, in order of name.
             Manager::Networkd => Self {
                 file: format!("/run/systemd/network/00-wireproof-{interface}.network").into(),
                 says: format!("[Match]\nMACAddress={mac}\n\n[Link]\nUnmanaged=yes\n"),
-                reads_anew: &["networkctl", "reload"],
+                reload: &["networkctl", "reload"],
                 has_seen: None,
             },
             // systemd calls ifdown when the port of a bound service disappears; this service is not bound, and so does
@@ -139,14 +139,14 @@ impl Telling {
             Manager::Ifupdown if systemd => Self {
                 file: format!("{SYSTEMD}/ifup@{}.service", escaped(interface)).into(),
                 says: "[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/true\n".to_owned(),
-                reads_anew: &["systemctl", "daemon-reload"],
+                reload: &["systemctl", "daemon-reload"],
                 has_seen: Some(&["udevadm", "settle", "--timeout=10"]),
             },
             // udev calls ifup and ifdown by a rule that this file overrides.
             Manager::Ifupdown => Self {
                 file: format!("/run/udev/rules.d/81-wireproof-{interface}.rules").into(),
                 says: format!("SUBSYSTEM==\"net\", ENV{{INTERFACE}}==\"{interface}\", RUN=\"\"\n"),
-                reads_anew: &["udevadm", "control", "--reload"],
+                reload: &["udevadm", "control", "--reload"],
                 has_seen: Some(&["udevadm", "settle", "--timeout=10"]),
             },
         }
@@ -187,11 +187,11 @@ mod tests {
     #[test]
     fn each_is_told_in_its_own_words() {
         let check = |manager, systemd, file: &str, says: &str| {
-            let telling = Telling::of(manager, "en-1", "02:00:00:00:00:01", systemd);
-            assert_eq!((telling.file.display().to_string().as_str(), telling.says.as_str()), (file, says));
-            let text = telling.text(None);
+            let manager_file = ManagerFile::of(manager, "en-1", "02:00:00:00:00:01", systemd);
+            assert_eq!((manager_file.file.display().to_string().as_str(), manager_file.says.as_str()), (file, says));
+            let text = manager_file.text(None);
             assert!(text.starts_with("# Written by wireproof") && text.ends_with(says), "{text}");
-            let text = telling.text(Some("1-2-3"));
+            let text = manager_file.text(Some("1-2-3"));
             assert!(text.ends_with(says) && noted_profile(&text) == Some("1-2-3"), "{text}");
         };
         let nm = "[keyfile]\nunmanaged-devices+=interface-name:en-1;mac:02:00:00:00:00:01\n";
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_program_that_was_never_told_needs_no_word() {
-        let never = Telling::of(Manager::Networkd, "wptest-none", "", true);
-        assert!(!stop_telling(&never).expect("no such file"));
+        let never = ManagerFile::of(Manager::Networkd, "wptest-none", "", true);
+        assert!(!remove_manager_file(&never).expect("no such file"));
     }
 }

@@ -8,16 +8,16 @@ use super::TimeSummary;
 
 /// Received packets, by numbered sequence.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct Heard {
+pub struct ListenerCounts {
     /// Sequences of which packets arrived, in the order of their numbers.
-    pub sequences: Vec<SequenceHeard>,
+    pub sequences: Vec<SequenceCounts>,
     /// Frames that were not numbered, or carried another token.
     pub others: u64,
 }
 
 /// Received packets of one numbered sequence: a stream from one core.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct SequenceHeard {
+pub struct SequenceCounts {
     /// Its number in the tag.
     pub number: u16,
     /// Different frames.
@@ -39,9 +39,9 @@ pub struct SequenceHeard {
     pub cpus: Vec<usize>,
 }
 
-impl Heard {
+impl ListenerCounts {
     /// A count of all sequences.
-    pub fn sum(&self, count: impl Fn(&SequenceHeard) -> u64) -> u64 {
+    pub fn sum(&self, count: impl Fn(&SequenceCounts) -> u64) -> u64 {
         self.sequences.iter().map(count).total()
     }
 }

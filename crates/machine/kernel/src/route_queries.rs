@@ -23,19 +23,19 @@ const ERROR: u16 = 2;
 const REQUEST: u16 = 1;
 
 /// Queries routes and neighbours by one socket: opening one takes longer than a query.
-pub struct Asker {
+pub struct RouteQueries {
     socket: OwnedFd,
     /// Sequence number of the last request.
     asked: u32,
 }
 
-impl AsFd for Asker {
+impl AsFd for RouteQueries {
     fn as_fd(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
     }
 }
 
-impl Asker {
+impl RouteQueries {
     /// Opens a socket in the calling thread's current network namespace. `aside` may move it to another descriptor
     /// number.
     ///
@@ -167,19 +167,19 @@ mod tests {
 
     #[test]
     fn one_socket_has_many_answers_each_to_its_question() {
-        let mut asker = Asker::open(|fd| fd).expect("a socket");
+        let mut queries = RouteQueries::open(|fd| fd).expect("a socket");
         let mut room = [0; 2048];
-        let mut way_to = |asker: &mut Asker, last: u8| {
+        let mut way_to = |queries: &mut RouteQueries, last: u8| {
             let head = [family([127, 0, 0, 1].into()), 32, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
             let question = Question::new(26, &head).with_address(1, [127, 0, 0, last].into());
-            let answer = asker.ask(question, &mut room).expect("a way");
+            let answer = queries.ask(question, &mut room).expect("a way");
             let found = attributes(&answer[12..]).find(|(kind, _)| *kind == 1).and_then(|(_, value)| address(value));
             assert_eq!(found, Some([127, 0, 0, last].into()));
         };
-        (1..200).for_each(|last| way_to(&mut asker, last));
+        (1..200).for_each(|last| way_to(&mut queries, last));
         // An answer that no request waits for.
-        send(&asker.socket, &Question::new(26, &[2; 12]).bytes[..28], SendFlags::empty()).ok();
-        way_to(&mut asker, 7);
+        send(&queries.socket, &Question::new(26, &[2; 12]).bytes[..28], SendFlags::empty()).ok();
+        way_to(&mut queries, 7);
     }
 
     #[test]

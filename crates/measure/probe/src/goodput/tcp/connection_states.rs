@@ -14,7 +14,7 @@ use crate::{ProbeError, goodput::timeline::Passed};
 const MOST: u64 = 400_000;
 
 /// State of each connection at the end of each whole second.
-pub(super) struct Diary<'a> {
+pub(super) struct ConnectionStates<'a> {
     streams: &'a [TcpStream],
     /// Segments that each connection had sent again when the second began.
     resent: Vec<u64>,
@@ -24,7 +24,7 @@ pub(super) struct Diary<'a> {
     is_kept: bool,
 }
 
-impl<'a> Diary<'a> {
+impl<'a> ConnectionStates<'a> {
     pub(super) fn new(streams: &'a [TcpStream], spec: &GoodputSpec) -> Self {
         let seconds = spec.duration.0 / 1_000_000_000 * streams.len() as u64;
         Self {
@@ -81,14 +81,14 @@ mod tests {
         let streams = [TcpStream::connect(listener.local_addr().expect("bound")).expect("loopback")];
         for (seconds, entries) in [(3600, 2), (MOST + 1, 0)] {
             let spec = GoodputSpec { duration: Nanos::from_secs(seconds), ..fixture::goodput(Protocol::Tcp) };
-            let mut diary = Diary::new(&streams, &spec);
+            let mut connection_states = ConnectionStates::new(&streams, &spec);
             for (passed, told) in
                 [(Passed::WarmUp, None), (Passed::Second(1e9), Some(0)), (Passed::Second(2e9), Some(0))]
             {
-                assert_eq!(diary.enter(passed).expect("connected"), told);
+                assert_eq!(connection_states.enter(passed).expect("connected"), told);
             }
-            diary.warmup = vec![3];
-            let connection = diary.beside(vec![TcpState::default()]).remove(0);
+            connection_states.warmup = vec![3];
+            let connection = connection_states.beside(vec![TcpState::default()]).remove(0);
             assert_eq!(connection.warmup_retransmits, Some(3));
             let beside = connection.seconds;
             let lengths = [

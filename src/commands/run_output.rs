@@ -13,7 +13,7 @@ use std::{
 use bed::{BedError, Wanted};
 use model::{Plan, Run, RunId};
 use report::{Lang, Notice};
-use run::{Conducted, Ending, Made, Order, RunError, conduct};
+use run::{Ending, Order, OrderOutcome, RunError, RunOutcome, conduct};
 use signal_hook::{
     consts::{SIGHUP, TERM_SIGNALS},
     flag,
@@ -36,7 +36,7 @@ use crate::{
 };
 
 /// Destination of the trials and the report of a run, and its observers.
-pub(super) struct Desk<'a> {
+pub(super) struct RunOutput<'a> {
     store: Store,
     store_path: PathBuf,
     files: &'a ReportFiles,
@@ -46,7 +46,7 @@ pub(super) struct Desk<'a> {
     reset_by: Option<String>,
 }
 
-impl<'a> Desk<'a> {
+impl<'a> RunOutput<'a> {
     /// To be called before we may become root of a user namespace: files are those of the user who called.
     pub(super) fn open(store_path: PathBuf, files: &'a ReportFiles, common: &'a Common) -> anyhow::Result<Self> {
         let store = Store::open(&store_path)?;
@@ -88,13 +88,13 @@ impl<'a> Desk<'a> {
     }
 
     /// Writes the report, and says whatever went wrong, each thing for itself; the gravest sets the exit status.
-    fn tell(&self, conducted: Conducted<StoreError>, wanted: &Wanted) -> anyhow::Result<Exit> {
+    fn tell(&self, conducted: OrderOutcome<StoreError>, wanted: &Wanted) -> anyhow::Result<Exit> {
         let mut failures: Vec<anyhow::Error> = Vec::new();
         let mut exit = Exit::Done;
         let mut resumable = None;
         match conducted.made {
             Err(error) => failures.push(words_or_run(error)),
-            Ok(Made { run, ending, kept }) => {
+            Ok(RunOutcome { run, ending, kept }) => {
                 let mut left = "its report is the only copy";
                 // A run of nothing but its failure has no report.
                 if !ending.left_nothing(&run) {

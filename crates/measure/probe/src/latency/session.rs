@@ -1,4 +1,4 @@
-//! Shared part of both loops: sending the next message, and entering received ones into the book.
+//! Shared part of both loops: sending the next message, and entering received ones into the reply tracker.
 
 use std::time::Duration;
 
@@ -6,10 +6,10 @@ use kernel::clock;
 use model::{Nanos, Seat};
 
 use super::{
-    book::{Book, Trace},
     carries_stamps, message,
     pipe::Pipe,
-    so_far::Teller,
+    reply_tracker::{ReplyTracker, Trace},
+    so_far::InterimFeed,
 };
 use crate::{Control, ProbeError};
 
@@ -18,11 +18,11 @@ use crate::{Control, ProbeError};
 const GONE: Duration = Duration::from_secs(15);
 
 /// A conversation with the far side.
-pub(super) struct Talk<'a, T> {
+pub(super) struct Session<'a, T> {
     pub(super) pipe: &'a mut Pipe,
-    pub(super) book: Book<T>,
+    pub(super) tracker: ReplyTracker<T>,
     pub(super) control: &'a Control,
-    teller: Teller,
+    feed: InterimFeed,
     message: Vec<u8>,
     token: u32,
     /// Whether the far side puts its stamps in.
@@ -33,27 +33,27 @@ pub(super) struct Talk<'a, T> {
 }
 
 /// Result of one receive call.
-pub(super) struct Taken {
+pub(super) struct Received {
     /// When the program had it.
     pub(super) at: Nanos,
     /// Number of the last message that has its first reply now.
     pub(super) answered: Option<u64>,
 }
 
-impl<'a, T: Trace> Talk<'a, T> {
+impl<'a, T: Trace> Session<'a, T> {
     pub(super) fn new(
         pipe: &'a mut Pipe,
-        book: Book<T>,
+        tracker: ReplyTracker<T>,
         timeout: Nanos,
         seat: &Seat,
         control: &'a Control,
-        teller: Teller,
+        feed: InterimFeed,
     ) -> Self {
         let (token, with_stamps) = (seat.token, carries_stamps(seat, pipe.length()));
         let mut message = vec![0; pipe.length()];
         message::put_number(&mut message, token, 0);
         let patience = Nanos((GONE.as_nanos() as u64).max(3 * timeout.0));
-        Self { pipe, book, control, teller, message, token, with_stamps, patience, heard: clock::now() }
+        Self { pipe, tracker, control, feed, message, token, with_stamps, patience, heard: clock::now() }
     }
 
     /// Sends the next message, whose clock reading is `departed`; `false` where the socket has no room for it yet.
@@ -61,39 +61,39 @@ impl<'a, T: Trace> Talk<'a, T> {
     pub(super) fn send(&mut self, intended: Nanos, departed: Nanos) -> Result<bool, ProbeError> {
         let is_sent = self.pipe.offer(&self.message)?;
         if is_sent {
-            self.book.sent(intended, departed);
+            self.tracker.sent(intended, departed);
             // The next one is made ready now, so that nothing stands between the clock's reading and its send call. There is
             // room for 32 bits; over 4 billion messages the number comes round, long after any reply.
-            message::put_number(&mut self.message, self.token, self.book.next() as u32);
+            message::put_number(&mut self.message, self.token, self.tracker.next() as u32);
         }
         Ok(is_sent)
     }
 
     /// Receives once and enters the result.
     #[inline]
-    pub(super) fn take(&mut self) -> Result<Option<Taken>, ProbeError> {
+    pub(super) fn take(&mut self) -> Result<Option<Received>, ProbeError> {
         let length = self.pipe.length();
         let Some(messages) = self.pipe.take()? else { return Ok(None) };
         let at = clock::now();
         let mut answered = None;
         for message in messages.chunks_exact(length) {
-            answered = self.book.arrived(message::read(message, self.token, self.with_stamps), at).or(answered);
+            answered = self.tracker.arrived(message::read(message, self.token, self.with_stamps), at).or(answered);
         }
         self.heard = at;
-        Ok(Some(Taken { at, answered }))
+        Ok(Some(Received { at, answered }))
     }
 
     /// The counted time begins now.
     pub(super) fn open(&mut self) {
-        self.teller.open(clock::now());
+        self.feed.open(clock::now());
     }
 
     /// Hands the sample over every few seconds. Between messages, so that no round trip contains it.
     #[inline]
     pub(super) fn tell(&mut self, now: Nanos) -> Result<(), ProbeError> {
-        if self.teller.is_due(now) {
+        if self.feed.is_due(now) {
             let overflowed = self.pipe.overflowed()?;
-            self.teller.tell(&mut self.book, overflowed, now);
+            self.feed.tell(&mut self.tracker, overflowed, now);
         }
         Ok(())
     }

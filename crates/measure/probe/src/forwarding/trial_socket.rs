@@ -32,13 +32,13 @@ pub(super) enum Message {
 }
 
 /// A socket for messages of one trial. It also takes the crafted datagrams, so that no kernel answers them.
-pub(super) struct Talk {
+pub(super) struct TrialSocket {
     socket: UdpSocket,
     local: SocketAddr,
     token: u32,
 }
 
-impl Talk {
+impl TrialSocket {
     /// On a free port of this address.
     pub(super) fn open(local: IpAddr, token: u32) -> Result<Self, ProbeError> {
         let any_port = SocketAddr::new(local, 0);
@@ -179,7 +179,8 @@ mod tests {
     fn datagrams_of_others_do_not_hold_up_the_caller() {
         const TOKEN: u32 = 7;
         let local: IpAddr = Ipv4Addr::LOCALHOST.into();
-        let (here, there) = (Talk::open(local, TOKEN).expect("a socket"), Talk::open(local, TOKEN).expect("a socket"));
+        let (here, there) =
+            (TrialSocket::open(local, TOKEN).expect("a socket"), TrialSocket::open(local, TOKEN).expect("a socket"));
         let message = Message::Hello { mac: Mac([2, 0, 0, 0, 0, 7]), mtu: 1500, routed: false };
         let send = |bytes: &[u8]| there.send(bytes, here.address()).expect("there is room");
         for _ in 0..10 {

@@ -1,16 +1,16 @@
 //! Packets on their way at the same time, and the knowledge of each. Pure.
 
-use super::search::{Outcome, Shot, TTL};
+use super::search::{Outcome, ProbePacket, TTL};
 
-/// The packets of one volley, numbered one after the other.
-pub(super) struct Volley {
+/// The packets of one burst, numbered one after the other.
+pub(super) struct Burst {
     first_id: u32,
-    shots: Vec<(Shot, Outcome)>,
+    shots: Vec<(ProbePacket, Outcome)>,
 }
 
-impl Volley {
+impl Burst {
     /// Nothing is known yet. `first_id` is the number of the first packet.
-    pub(super) fn new(shots: &[Shot], first_id: u32) -> Self {
+    pub(super) fn new(shots: &[ProbePacket], first_id: u32) -> Self {
         Self { first_id, shots: shots.iter().map(|shot| (*shot, Outcome::Silent)).collect() }
     }
 
@@ -24,7 +24,7 @@ impl Volley {
             }
             // Near routers speak before far ones.
             (0, Outcome::Expired { .. }) => {
-                let waiting = |(shot, known): &(Shot, Outcome)| shot.ttl < TTL && *known == Outcome::Silent;
+                let waiting = |(shot, known): &(ProbePacket, Outcome)| shot.ttl < TTL && *known == Outcome::Silent;
                 self.shots.iter().position(waiting)
             }
             _ => id.checked_sub(self.first_id).map(|number| number as usize),
@@ -55,7 +55,7 @@ impl Volley {
     }
 }
 
-fn note((_, known): &mut (Shot, Outcome), outcome: Outcome) {
+fn note((_, known): &mut (ProbePacket, Outcome), outcome: Outcome) {
     *known = outcome.min(*known);
 }
 
@@ -67,44 +67,44 @@ mod tests {
 
     const BY: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 18, 0, 1));
 
-    fn volley(shots: &[(u32, u8)]) -> Volley {
-        Volley::new(&shots.iter().map(|&(size, ttl)| Shot { size, ttl }).collect::<Vec<_>>(), 10)
+    fn burst(shots: &[(u32, u8)]) -> Burst {
+        Burst::new(&shots.iter().map(|&(size, ttl)| ProbePacket { size, ttl }).collect::<Vec<_>>(), 10)
     }
 
     #[test]
     fn a_packet_that_arrives_refutes_the_router_that_spoke_against_it() {
-        let mut volley = volley(&[(1500, TTL), (9000, TTL)]);
-        volley.enter(10, Outcome::TooBig { by: BY, mtu: 1400 });
-        assert!(volley.is_known(0) && !volley.is_all_known() && !volley.is_settled());
-        volley.enter(10, Outcome::Passed { ttl: 63 });
-        volley.enter(10, Outcome::TooBig { by: BY, mtu: 1400 });
-        assert!(volley.is_settled());
-        assert_eq!(volley.outcomes(), [Outcome::Passed { ttl: 63 }, Outcome::Silent]);
+        let mut burst = burst(&[(1500, TTL), (9000, TTL)]);
+        burst.enter(10, Outcome::TooBig { by: BY, mtu: 1400 });
+        assert!(burst.is_known(0) && !burst.is_all_known() && !burst.is_settled());
+        burst.enter(10, Outcome::Passed { ttl: 63 });
+        burst.enter(10, Outcome::TooBig { by: BY, mtu: 1400 });
+        assert!(burst.is_settled());
+        assert_eq!(burst.outcomes(), [Outcome::Passed { ttl: 63 }, Outcome::Silent]);
     }
 
     #[test]
     fn what_is_heard_of_earlier_or_unknown_packets_changes_nothing() {
-        let mut volley = volley(&[(1500, TTL)]);
+        let mut burst = burst(&[(1500, TTL)]);
         for id in [9, 11, 1] {
-            volley.enter(id, Outcome::Passed { ttl: 64 });
+            burst.enter(id, Outcome::Passed { ttl: 64 });
         }
-        assert_eq!(volley.outcomes(), [Outcome::Silent]);
+        assert_eq!(burst.outcomes(), [Outcome::Silent]);
     }
 
     #[test]
     fn a_router_that_quotes_no_number_means_all_that_are_too_big() {
-        let mut volley = volley(&[(1400, TTL), (1401, TTL)]);
+        let mut burst = burst(&[(1400, TTL), (1401, TTL)]);
         let too_big = Outcome::TooBig { by: BY, mtu: 1400 };
-        volley.enter(0, too_big);
-        assert_eq!(volley.outcomes(), [Outcome::Silent, too_big]);
+        burst.enter(0, too_big);
+        assert_eq!(burst.outcomes(), [Outcome::Silent, too_big]);
     }
 
     #[test]
     fn routers_that_quote_no_number_speak_in_the_order_of_the_way() {
-        let mut volley = volley(&[(88, 1), (88, 2), (88, 3)]);
-        volley.enter(11, Outcome::Expired { by: BY });
-        volley.enter(0, Outcome::Expired { by: BY });
-        volley.enter(0, Outcome::Expired { by: BY });
-        assert!(volley.is_all_known());
+        let mut burst = burst(&[(88, 1), (88, 2), (88, 3)]);
+        burst.enter(11, Outcome::Expired { by: BY });
+        burst.enter(0, Outcome::Expired { by: BY });
+        burst.enter(0, Outcome::Expired { by: BY });
+        assert!(burst.is_all_known());
     }
 }

@@ -22,23 +22,23 @@ fn reply(number: u64) -> Reply {
     Reply { number: number as u32, far: None }
 }
 
-/// A book of messages that left each thousand nanoseconds.
-fn book_of(sent: u64, warmup: u64) -> Book<Times> {
-    let mut book = Book::new(warmup, TIMEOUT, 0, true, Times::default());
-    (0..sent).for_each(|number| send(&mut book, number * 1000));
-    book
+/// A tracker of messages that left each thousand nanoseconds.
+fn book_of(sent: u64, warmup: u64) -> ReplyTracker<Times> {
+    let mut tracker = ReplyTracker::new(warmup, TIMEOUT, 0, true, Times::default());
+    (0..sent).for_each(|number| send(&mut tracker, number * 1000));
+    tracker
 }
 
-fn send(book: &mut Book<Times>, at: u64) {
-    book.sent(Nanos(at), Nanos(at));
+fn send(tracker: &mut ReplyTracker<Times>, at: u64) {
+    tracker.sent(Nanos(at), Nanos(at));
 }
 
 #[test]
 fn a_reply_after_the_timeout_is_late_and_stays_over_it() {
-    let mut book = book_of(2, 0);
-    assert_eq!(book.arrived(reply(1), Nanos(6000)), Some(1));
-    assert_eq!(book.arrived(reply(0), Nanos(TIMEOUT.0 + 1)), Some(0));
-    let closed = book.close();
+    let mut tracker = book_of(2, 0);
+    assert_eq!(tracker.arrived(reply(1), Nanos(6000)), Some(1));
+    assert_eq!(tracker.arrived(reply(0), Nanos(TIMEOUT.0 + 1)), Some(0));
+    let closed = tracker.close();
     assert_eq!(closed.tally, Tally { late: 1, reordered: 1, ..Tally::default() });
     let rtt = closed.rtt.summary();
     assert_eq!((rtt.n, rtt.min, rtt.max), (2, Some(5000), None));
@@ -46,10 +46,10 @@ fn a_reply_after_the_timeout_is_late_and_stays_over_it() {
 
 #[test]
 fn what_never_comes_is_lost_and_stays_over_the_timeout() {
-    let mut book = book_of(3, 0);
-    book.arrived(reply(1), Nanos(2000));
-    assert_eq!(book.outstanding(), 2);
-    let closed = book.close();
+    let mut tracker = book_of(3, 0);
+    tracker.arrived(reply(1), Nanos(2000));
+    assert_eq!(tracker.outstanding(), 2);
+    let closed = tracker.close();
     assert_eq!(closed.tally, Tally { lost: 2, ..Tally::default() });
     assert_eq!((closed.sent, closed.rtt.len(), closed.rtt.summary().max), (3, 3, None));
     assert_eq!(closed.one_way.expect("asked for").forward_ns.n, 2);
@@ -57,41 +57,41 @@ fn what_never_comes_is_lost_and_stays_over_the_timeout() {
 
 #[test]
 fn over_a_stream_what_never_comes_is_late() {
-    let mut book = book_of(LEAST_WINDOW as u64 + 3, 0).over(Protocol::Tcp);
-    (3..LEAST_WINDOW as u64).for_each(|number| assert!(book.arrived(reply(number), Nanos(number * 1000)).is_some()));
+    let mut tracker = book_of(LEAST_WINDOW as u64 + 3, 0).over(Protocol::Tcp);
+    (3..LEAST_WINDOW as u64).for_each(|number| assert!(tracker.arrived(reply(number), Nanos(number * 1000)).is_some()));
     // Three are not remembered any more, and the replies to the last three may still come.
-    let (_, standing) = book.hand_over(TimeHistogram::new());
-    assert_eq!((standing.out, standing.tally), (3, Tally { late: 3, ..Tally::default() }));
-    assert_eq!(book.close().tally, Tally { late: 6, ..Tally::default() });
+    let (_, interim) = tracker.hand_over(TimeHistogram::new());
+    assert_eq!((interim.out, interim.tally), (3, Tally { late: 3, ..Tally::default() }));
+    assert_eq!(tracker.close().tally, Tally { late: 6, ..Tally::default() });
 }
 
 #[test]
 fn a_copy_counts_as_a_copy_only() {
-    let mut book = book_of(1, 0);
-    assert_eq!(book.arrived(reply(0), Nanos(5000)), Some(0));
-    assert_eq!(book.arrived(reply(0), Nanos(6000)), None);
-    let closed = book.close();
+    let mut tracker = book_of(1, 0);
+    assert_eq!(tracker.arrived(reply(0), Nanos(5000)), Some(0));
+    assert_eq!(tracker.arrived(reply(0), Nanos(6000)), None);
+    let closed = tracker.close();
     assert_eq!(closed.tally, Tally { duplicated: 1, ..Tally::default() });
     assert_eq!(closed.rtt.summary().max, Some(5000));
 }
 
 #[test]
 fn a_reply_behind_a_later_one_is_reordered() {
-    let mut book = book_of(5, 0);
+    let mut tracker = book_of(5, 0);
     // RFC 4737: 2 and 3 came behind 4; 4 itself is in order.
     for (time, number) in [0, 1, 4, 2, 3].into_iter().enumerate() {
-        book.arrived(reply(number), Nanos(10_000 + time as u64));
+        tracker.arrived(reply(number), Nanos(10_000 + time as u64));
     }
-    assert_eq!(book.close().tally, Tally { reordered: 2, ..Tally::default() });
+    assert_eq!(tracker.close().tally, Tally { reordered: 2, ..Tally::default() });
 }
 
 #[test]
 fn warm_up_counts_for_nothing() {
-    let mut book = book_of(4, 2);
+    let mut tracker = book_of(4, 2);
     for number in [1, 2, 2, 1] {
-        book.arrived(reply(number), Nanos(5000));
+        tracker.arrived(reply(number), Nanos(5000));
     }
-    let closed = book.close();
+    let closed = tracker.close();
     assert_eq!((closed.sent, closed.tally), (2, Tally { lost: 1, duplicated: 1, ..Tally::default() }));
     // The only pair that has both replies begins in the warm-up.
     assert_eq!((closed.rtt.len(), closed.variation.rtt_ns.n), (2, 0));
@@ -100,40 +100,40 @@ fn warm_up_counts_for_nothing() {
 
 #[test]
 fn a_number_that_was_not_sent_is_a_stranger_s() {
-    let mut book = book_of(2, 0);
-    assert_eq!(book.arrived(reply(2), Nanos(5000)), None);
-    assert_eq!(book.arrived(reply(u64::from(u32::MAX)), Nanos(5000)), None);
-    assert_eq!(book.close().tally, Tally { lost: 2, ..Tally::default() });
+    let mut tracker = book_of(2, 0);
+    assert_eq!(tracker.arrived(reply(2), Nanos(5000)), None);
+    assert_eq!(tracker.arrived(reply(u64::from(u32::MAX)), Nanos(5000)), None);
+    assert_eq!(tracker.close().tally, Tally { lost: 2, ..Tally::default() });
 }
 
 #[test]
 fn numbers_go_on_beyond_32_bits() {
-    let mut book = book_of(0, 0);
-    book.sent = u64::from(u32::MAX);
-    send(&mut book, 0);
-    send(&mut book, 10);
-    assert_eq!(book.arrived(reply(0), Nanos(30)), Some(1 << 32));
-    assert_eq!(book.arrived(reply(u64::from(u32::MAX)), Nanos(30)), Some(u64::from(u32::MAX)));
+    let mut tracker = book_of(0, 0);
+    tracker.sent = u64::from(u32::MAX);
+    send(&mut tracker, 0);
+    send(&mut tracker, 10);
+    assert_eq!(tracker.arrived(reply(0), Nanos(30)), Some(1 << 32));
+    assert_eq!(tracker.arrived(reply(u64::from(u32::MAX)), Nanos(30)), Some(u64::from(u32::MAX)));
 }
 
 #[test]
 fn a_message_that_falls_out_of_the_window_is_lost() {
-    let mut book = book_of(LEAST_WINDOW as u64 + 1, 0);
-    assert_eq!((book.outstanding(), book.tally.lost), (LEAST_WINDOW as u64, 1));
-    assert_eq!(book.arrived(reply(0), Nanos(1_000_000_000)), None);
-    assert_eq!(book.close().tally, Tally { lost: LEAST_WINDOW as u64 + 1, ..Tally::default() });
+    let mut tracker = book_of(LEAST_WINDOW as u64 + 1, 0);
+    assert_eq!((tracker.outstanding(), tracker.tally.lost), (LEAST_WINDOW as u64, 1));
+    assert_eq!(tracker.arrived(reply(0), Nanos(1_000_000_000)), None);
+    assert_eq!(tracker.close().tally, Tally { lost: LEAST_WINDOW as u64 + 1, ..Tally::default() });
 }
 
 #[test]
 fn one_way_delays_count_from_the_real_departure() {
-    let mut book = book_of(0, 0);
+    let mut tracker = book_of(0, 0);
     // Both were to leave at 1000; the second did at 3000.
     for (departed, came, left, received) in [(1000, 1500, 1600, 2000), (3000, 3700, 3750, 5000)] {
-        book.sent(Nanos(1000), Nanos(departed));
-        let stamped = Reply { far: Some((Nanos(came), Nanos(left))), ..reply(book.next() - 1) };
-        book.arrived(stamped, Nanos(received));
+        tracker.sent(Nanos(1000), Nanos(departed));
+        let stamped = Reply { far: Some((Nanos(came), Nanos(left))), ..reply(tracker.next() - 1) };
+        tracker.arrived(stamped, Nanos(received));
     }
-    let closed = book.close();
+    let closed = tracker.close();
     let one_way = closed.one_way.expect("asked for");
     assert_eq!((closed.rtt.summary().min, closed.rtt.summary().max), (Some(1000), Some(4000)));
     assert_eq!((one_way.forward_ns.min, one_way.forward_ns.max), (Some(500), Some(700)));
@@ -146,9 +146,9 @@ fn one_way_delays_count_from_the_real_departure() {
 
 #[test]
 fn stamps_that_cannot_be_make_no_one_way_delay() {
-    let mut book = book_of(1, 0);
-    book.arrived(Reply { far: Some((Nanos(0), Nanos(9000))), ..reply(0) }, Nanos(5000));
-    let closed = book.close();
+    let mut tracker = book_of(1, 0);
+    tracker.arrived(Reply { far: Some((Nanos(0), Nanos(9000))), ..reply(0) }, Nanos(5000));
+    let closed = tracker.close();
     assert_eq!((closed.rtt.len(), closed.one_way.expect("asked for").forward_ns.n), (1, 0));
 }
 
@@ -163,16 +163,16 @@ fn a_stop_of_the_far_side_is_in_every_message_that_was_to_leave_meanwhile() {
     const RTT: u64 = 20_000;
     let (stop, end) = (400_000_000, 500_000_000);
     let schedule = Schedule::new(Nanos(1), PacketRate(10_000));
-    let mut book = Book::new(0, Nanos(1_000_000_000), 0, false, Times::default());
+    let mut tracker = ReplyTracker::new(0, Nanos(1_000_000_000), 0, false, Times::default());
     let mut waits = Vec::new();
     for number in 0..10_000 {
         let intended = schedule.intended(number);
-        book.sent(intended, intended);
+        tracker.sent(intended, intended);
         let received = if (stop..end).contains(&intended.0) { end + RTT } else { intended.0 + RTT };
-        assert_eq!(book.arrived(reply(number), Nanos(received)), Some(number));
+        assert_eq!(tracker.arrived(reply(number), Nanos(received)), Some(number));
         waits.push(received - intended.0);
     }
-    let closed = book.close();
+    let closed = tracker.close();
     let of_trace: Vec<u64> = closed.trace.0.iter().map(|(intended, received)| received.0 - intended.0).collect();
     assert_eq!(of_trace, waits);
     // The thousand messages of the stop waited for 100 µs, 200 µs … 100 ms of it: its end is the sample's upper tenth.
@@ -188,14 +188,14 @@ fn a_stop_of_the_far_side_is_in_every_message_that_was_to_leave_meanwhile() {
 #[test]
 fn a_sender_that_stops_does_not_hide_what_waits() {
     let schedule = Schedule::new(Nanos(1), PacketRate(10_000));
-    let mut book = Book::new(0, Nanos(1_000_000_000), 0, false, Times::default());
+    let mut tracker = ReplyTracker::new(0, Nanos(1_000_000_000), 0, false, Times::default());
     // It wakes at 100 ms and sends the thousand overdue ones at once; each is answered at once.
     let woken = Nanos(100_000_000);
     for number in 0..1000 {
-        book.sent(schedule.intended(number), woken);
-        book.arrived(reply(number), woken);
+        tracker.sent(schedule.intended(number), woken);
+        tracker.arrived(reply(number), woken);
     }
-    let rtt = book.close().rtt.summary();
+    let rtt = tracker.close().rtt.summary();
     assert_eq!((rtt.min, rtt.max), (Some(99_999), Some(99_999_999)));
     assert!(rtt.p50.expect("supported").abs_diff(50_000_000) < 150_000);
 }
@@ -204,7 +204,7 @@ proptest! {
     /// Loss, lateness, copies and disorder leave the figures those of the plain list.
     #[test]
     fn figures_are_those_of_the_list(fates in prop::collection::vec((1u64..150_000, 0u8..10), 1..2000)) {
-        let mut book = book_of(fates.len() as u64, 0);
+        let mut tracker = book_of(fates.len() as u64, 0);
         // One in ten is lost, one in ten copied.
         let mut events: Vec<(u64, u64)> = Vec::new();
         for (number, (delay, fate)) in fates.iter().enumerate() {
@@ -213,9 +213,9 @@ proptest! {
         }
         events.sort_unstable();
         for (at, number) in &events {
-            book.arrived(reply(*number), Nanos(*at));
+            tracker.arrived(reply(*number), Nanos(*at));
         }
-        let closed = book.close();
+        let closed = tracker.close();
         let n = fates.len() as u64;
         let came = fates.iter().filter(|(_, fate)| *fate != 0);
         let mut in_time: Vec<u64> = came.clone().map(|(delay, _)| *delay).filter(|delay| *delay <= TIMEOUT.0).collect();

@@ -23,7 +23,7 @@ pub struct Way {
 
 /// A UDP datagram that departs, but for its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Departing {
+pub struct DatagramHeader {
     /// Where from.
     pub from: SocketAddr,
     /// Where to, of the same IP version.
@@ -74,7 +74,7 @@ pub enum WriteError {
 /// IPv4 identification, which means nothing then (RFC 6864).
 pub fn write<'a>(
     way: &Way,
-    datagram: &Departing,
+    datagram: &DatagramHeader,
     pieces: impl Iterator<Item = &'a [u8]> + Clone,
     frame: &mut [u8],
 ) -> Result<usize, WriteError> {
@@ -113,7 +113,7 @@ pub fn write<'a>(
 }
 
 /// The header, and the sum of its addresses.
-fn ipv4(header: &mut [u8], datagram: &Departing, [from, to]: [[u8; 4]; 2], length: u16) -> u32 {
+fn ipv4(header: &mut [u8], datagram: &DatagramHeader, [from, to]: [[u8; 4]; 2], length: u16) -> u32 {
     const DO_NOT_FRAGMENT: u8 = 0x40;
     let [high, low] = length.to_be_bytes();
     let [id_high, id_low] = datagram.identification.unwrap_or(0).to_be_bytes();
@@ -139,7 +139,7 @@ fn ipv4(header: &mut [u8], datagram: &Departing, [from, to]: [[u8; 4]; 2], lengt
 }
 
 /// The header, and the sum of its addresses.
-fn ipv6(header: &mut [u8], datagram: &Departing, [from, to]: [[u8; 16]; 2], length: u16) -> u32 {
+fn ipv6(header: &mut [u8], datagram: &DatagramHeader, [from, to]: [[u8; 16]; 2], length: u16) -> u32 {
     let class = datagram.traffic_class;
     let [high, low] = length.to_be_bytes();
     let [_, label @ ..] = datagram.flow_label.to_be_bytes();
@@ -167,13 +167,13 @@ mod tests {
 
     const WAY: Way = Way { source_mac: Mac([2, 0, 0, 0, 0, 1]), next_hop_mac: Mac([2, 0, 0, 0, 0, 2]), mtu: 1500 };
 
-    fn datagram(v4: bool, ports: (u16, u16)) -> Departing {
+    fn datagram(v4: bool, ports: (u16, u16)) -> DatagramHeader {
         let [from, to]: [IpAddr; 2] = match v4 {
             true => [[198, 18, 0, 1].into(), [198, 18, 0, 2].into()],
             false => [[0x2001, 2, 0, 0, 0, 0, 0, 1].into(), [0x2001, 2, 0, 0, 0, 0, 0, 2].into()],
         };
         let [from, to] = [SocketAddr::new(from, ports.0), SocketAddr::new(to, ports.1)];
-        Departing { from, to, ttl: 64, traffic_class: 0xb8, identification: None, flow_label: 0 }
+        DatagramHeader { from, to, ttl: 64, traffic_class: 0xb8, identification: None, flow_label: 0 }
     }
 
     proptest! {
@@ -185,7 +185,7 @@ mod tests {
             identification: Option<u16>,
             flow_label in 0..1_u32 << 20,
         ) {
-            let datagram = Departing { identification, flow_label, ..datagram(v4, ports) };
+            let datagram = DatagramHeader { identification, flow_label, ..datagram(v4, ports) };
             let mut frame = [0xee; 2048];
             let length = write(&WAY, &datagram, pieces.iter().map(Vec::as_slice), &mut frame).expect("it fits");
             let payload = pieces.concat();
@@ -227,14 +227,14 @@ mod tests {
     fn what_does_not_fit_is_left_to_the_kernel() {
         let payload = [0; 1473];
         let mut frame = [0; 2048];
-        let mut write = |length: usize, datagram: &Departing| {
+        let mut write = |length: usize, datagram: &DatagramHeader| {
             super::write(&WAY, datagram, [&payload[..length]].into_iter(), &mut frame)
         };
         assert_eq!(write(1472, &datagram(true, (1, 2))), Ok(1514));
         assert_eq!(write(1473, &datagram(true, (1, 2))), Err(WriteError::TooLong { packet: 1501, mtu: 1500 }));
         assert_eq!(write(1452, &datagram(false, (1, 2))), Ok(1514));
         assert_eq!(write(1453, &datagram(false, (1, 2))), Err(WriteError::TooLong { packet: 1501, mtu: 1500 }));
-        let mixed = Departing { to: datagram(false, (1, 2)).to, ..datagram(true, (1, 2)) };
+        let mixed = DatagramHeader { to: datagram(false, (1, 2)).to, ..datagram(true, (1, 2)) };
         assert_eq!(write(0, &mixed), Err(WriteError::MixedVersions));
         let small = super::write(&WAY, &datagram(true, (1, 2)), [&payload[..20]].into_iter(), &mut [0; 60]);
         assert_eq!(small, Err(WriteError::NoRoom(60)));

@@ -17,7 +17,7 @@ use super::{
 };
 
 /// Judges arrived frames.
-pub(super) struct Judge {
+pub(super) struct FrameChecker {
     setting: Setting,
     crafted: Vec<Crafted>,
     /// Place of each frame in `crafted`, by group and number.
@@ -34,7 +34,7 @@ pub(super) struct Judge {
     tally: Tally,
 }
 
-impl Judge {
+impl FrameChecker {
     pub(super) fn new(setting: Setting) -> Self {
         let crafted = craft(&setting);
         let place = |(place, made): (usize, &Crafted)| ((made.group.number(), made.number), place);
