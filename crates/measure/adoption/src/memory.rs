@@ -3,13 +3,26 @@
 //!
 //! The kernel is asked about each page once, and again after the program has called libc to unmap or protect it. What libc itself
 //! unmaps is not noticed.
+//!
+//! Another thread may unmap a page between the look and the copy, or while a call waits. It then [changes](change) a counter first,
+//! and a call whose counter has changed has the kernel copy.
 
 use std::{
+    ffi::c_void,
     ops::Range,
-    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    ptr,
+    sync::atomic::{
+        AtomicU64, AtomicUsize,
+        Ordering::{Acquire, Relaxed, Release},
+    },
 };
 
-use super::call::raw;
+use stack::Lent;
+
+use super::{
+    call::{is_single_threaded, raw},
+    inside::with_bypass,
+};
 
 /// Remembered pages, each at the place of its number.
 const PAGES: usize = 4096;
@@ -18,6 +31,57 @@ const PAGE: usize = 4096;
 
 /// Numbers of pages, each twice, and 1 more if it is writable.
 static KNOWN: [AtomicUsize; PAGES] = [const { AtomicUsize::new(usize::MAX) }; PAGES];
+
+/// Calls that change the program's memory: in steps of [`BEGUN`] those that have begun, below it those under way.
+static CHANGES: AtomicU64 = AtomicU64::new(0);
+const BEGUN: u64 = 1 << 32;
+
+/// The program's memory as it is now, before it is looked at.
+#[inline]
+pub fn lend() -> Lent {
+    let changes = CHANGES.load(Acquire);
+    // While a change is under way nothing is known to last.
+    Lent::new(&CHANGES, if changes.is_multiple_of(BEGUN) { changes } else { u64::MAX })
+}
+
+/// Makes a call that unmaps or protects these bytes, while nothing of ours is copied to or from them.
+pub fn change<T>(start: usize, length: usize, call: impl FnOnce() -> T) -> T {
+    if is_single_threaded() {
+        let result = call();
+        forget(start, length);
+        return result;
+    }
+    CHANGES.fetch_add(BEGUN + 1, Relaxed);
+    with_bypass(|bypass| bypass.stack.finish_copies());
+    let result = call();
+    forget(start, length);
+    CHANGES.fetch_sub(1, Release);
+    result
+}
+
+/// Writes bytes to the program's memory through the kernel; whether all of it was there.
+///
+/// # Safety
+/// So many bytes to read, and a place that nobody else of us uses.
+#[cold]
+pub unsafe fn give(place: *mut c_void, bytes: *const c_void, length: usize) -> bool {
+    if length == 0 {
+        return true;
+    }
+    let (from, to) = ([bytes as usize, length], [place as usize, length]);
+    // SAFETY: the caller's; the kernel writes to the place alone.
+    let given = unsafe {
+        let own = raw(libc::SYS_getpid, []) as usize;
+        raw(libc::SYS_process_vm_writev, [own, from.as_ptr() as usize, 1, to.as_ptr() as usize, 1, 0])
+    };
+    // A kernel without this call, or a sandbox that forbids it.
+    if given < 0 && given != -libc::EFAULT as isize && are_writable(place, length) {
+        // SAFETY: the caller's, and the place is there; pieces of the program may overlap each other, but not our bytes.
+        unsafe { ptr::copy_nonoverlapping(bytes.cast::<u8>(), place.cast(), length) };
+        return true;
+    }
+    given == length as isize
+}
 
 /// Whether the first byte behind a pointer can be read.
 #[inline]
@@ -64,7 +128,7 @@ fn further_pages(start: usize, length: usize) -> Range<usize> {
 }
 
 /// Forgets pages that the program has unmapped or protected.
-pub fn forget(start: usize, length: usize) {
+fn forget(start: usize, length: usize) {
     let pages = start / PAGE..further_pages(start, length).end;
     for page in pages.clone().take(PAGES) {
         let known = &KNOWN[page % PAGES];
@@ -132,6 +196,27 @@ mod tests {
         assert!(!is_readable(ptr::null::<u8>()) && !is_writable(usize::MAX as *mut u8));
         // SAFETY: the memory is ours, and no reference to it is left.
         unsafe { munmap(start.cast(), length) }.expect("it is ours");
+    }
+
+    #[test]
+    fn what_was_looked_at_before_a_change_or_during_it_is_not_taken_for_intact() {
+        let (before, unused) = (lend(), 1 << 40);
+        assert!(before.is_intact());
+        let during = change(unused, PAGE, lend);
+        assert!(!before.is_intact() && !during.is_intact());
+        assert!(lend().is_intact());
+    }
+
+    #[test]
+    fn the_kernel_gives_bytes_to_what_is_there_alone() {
+        let (mut place, bytes) = ([0_u8; 4], [1_u8, 2, 3, 4]);
+        let give = |place: *mut u8, length| {
+            // SAFETY: bytes of this frame; the kernel looks at the place.
+            unsafe { give(place.cast(), bytes.as_ptr().cast(), length) }
+        };
+        assert!(give(place.as_mut_ptr(), 3) && give(ptr::null_mut(), 0));
+        assert_eq!(place, [1, 2, 3, 0]);
+        assert!(!give(8 as *mut u8, 4));
     }
 
     #[test]

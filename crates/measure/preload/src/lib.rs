@@ -10,8 +10,9 @@
 //! itself, as Go does. Of calls by libc's `syscall`, only those that close descriptors or send and receive messages
 //! are.
 //!
-//! A bypassed call differs in one way: memory that was unmapped since an earlier call, and not by `munmap` or `mprotect` of the
-//! program, causes a fault, not `EFAULT`. If a signal handler jumps (`siglongjmp`) out of our code in a call that does not wait,
+//! A bypassed call differs in one way: memory that was unmapped since an earlier call, and not by `munmap`, `mprotect`, `mmap` or `mremap`
+//! of the program, causes a fault, not `EFAULT`; so does a message's header that another thread unmaps in the nanoseconds in which a call
+//! reads it. If a signal handler jumps (`siglongjmp`) out of our code in a call that does not wait,
 //! the kernel handles all sockets from then on.
 #![allow(unsafe_code, reason = "libc's functions take pointers of whoever calls them")]
 

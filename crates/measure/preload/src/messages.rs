@@ -11,13 +11,13 @@ use adoption::{
     reap_closed::with_bypass,
 };
 use libc::{iovec, msghdr, sockaddr, socklen_t};
-use stack::{Incoming, Outcome, Outgoing, SocketId};
+use stack::{Incoming, Lent, Outcome, Outgoing, SocketId, TAKEN_AWAY};
 
 use crate::{
-    call::{set_errno, waiting},
+    call::{raw, set_errno, waiting},
     data,
     descriptors::is_still,
-    memory::{are_readable, are_writable, is_writable, writable_length},
+    memory::{are_readable, are_writable, give, is_writable, lend, writable_length},
 };
 
 /// Pieces of a message that fit in a frame; the kernel handles longer lists.
@@ -29,6 +29,9 @@ const MOST: usize = 65_536;
 /// More than the payload of any datagram past the kernel: it lies in one frame. The kernel checks the memory for its own datagrams.
 const IN_FRAME: usize = 4096;
 
+/// Room for the longest source of a datagram.
+const NAME: usize = size_of::<libc::sockaddr_in6>();
+
 /// Destinations of a call's results, other than the payload.
 pub(crate) struct OutputArgs {
     pub(crate) name: *mut sockaddr,
@@ -36,24 +39,55 @@ pub(crate) struct OutputArgs {
     pub(crate) header: *mut msghdr,
 }
 
+/// Room that a call leaves for its results, as it was when the call began.
+#[derive(Clone, Copy)]
+struct Room {
+    name: usize,
+    control: (*mut c_void, usize),
+}
+
+/// The program's memory of a call.
+struct Asked<'a> {
+    outputs: &'a OutputArgs,
+    room: Room,
+    lent: Lent,
+}
+
 impl OutputArgs {
-    /// Whether there is a place for the source, or none is asked for.
+    /// Room for results; `None` if there is no place for a source that is asked for.
     ///
     /// # Safety
     /// A header as recvmsg(2) takes it.
-    unsafe fn is_there(&self) -> bool {
-        if self.name.is_null() {
-            return true;
-        }
-        if !self.name_length.is_null() && !are_writable(self.name_length, size_of::<socklen_t>()) {
-            return false;
+    unsafe fn room(&self) -> Option<Room> {
+        if !self.name.is_null()
+            && !self.name_length.is_null()
+            && !are_writable(self.name_length, size_of::<socklen_t>())
+        {
+            return None;
         }
         // SAFETY: the length was found above, and the header is the caller's.
         let room = unsafe {
-            let of_header = self.header.as_ref().map(|header| header.msg_namelen);
-            of_header.or(self.name_length.as_ref().copied()).unwrap_or(0)
+            match self.header.as_ref() {
+                Some(header) => {
+                    let control = (header.msg_control, header.msg_controllen);
+                    Room { name: header.msg_namelen as usize, control }
+                }
+                None if self.name.is_null() => Room { name: 0, control: (ptr::null_mut(), 0) },
+                None => {
+                    let name = self.name_length.as_ref().copied().unwrap_or(0) as usize;
+                    Room { name, control: (ptr::null_mut(), 0) }
+                }
+            }
         };
-        are_writable(self.name, (room as usize).min(size_of::<libc::sockaddr_in6>()))
+        (self.name.is_null() || are_writable(self.name, room.name.min(NAME))).then_some(room)
+    }
+
+    /// Whether all places of results are there.
+    fn are_there(&self, room: &Room) -> bool {
+        (self.name.is_null() || are_writable(self.name, room.name.min(NAME)))
+            && (self.name_length.is_null() || are_writable(self.name_length, size_of::<socklen_t>()))
+            && (self.header.is_null() || are_writable(self.header, size_of::<msghdr>()))
+            && (room.control.0.is_null() || are_writable(room.control.0, room.control.1.min(IN_FRAME)))
     }
 
     /// Only the payload is requested.
@@ -72,15 +106,12 @@ pub(crate) unsafe fn receive(
     outputs: &OutputArgs,
     flags: c_int,
 ) -> Option<isize> {
+    let lent = lend();
     // SAFETY: the caller's.
     unsafe {
-        let received = match pieces {
-            _ if !outputs.is_there() => lose(id, flags),
-            [] => receive_in::<1>(id, pieces, outputs, flags),
-            [one] if takes_datagram(one) => receive_in::<1>(id, pieces, outputs, flags),
-            _ if used(pieces).count() > PIECES => None,
-            _ if are_apart(pieces) => receive_in::<PIECES>(id, pieces, outputs, flags),
-            _ => receive_in_turn(id, pieces, outputs, flags),
+        let received = match outputs.room() {
+            None => lose(id, flags),
+            Some(room) => receive_into(id, pieces, &Asked { outputs, room, lent }, flags),
         };
         // While the call waited, another thread may have closed the socket, and its number may be reused.
         let received = match held() {
@@ -119,12 +150,28 @@ unsafe fn receive_by_kernel(fd: c_int, pieces: &[iovec], outputs: &OutputArgs, f
     }
 }
 
+/// # Safety
+/// Pointers as recvmsg(2) takes them.
+unsafe fn receive_into(id: SocketId, pieces: &[iovec], asked: &Asked<'_>, flags: c_int) -> Option<isize> {
+    // SAFETY: the caller's.
+    unsafe {
+        match pieces {
+            [] => receive_in::<1>(id, pieces, asked, flags),
+            [one] if takes_datagram(one) => receive_in::<1>(id, pieces, asked, flags),
+            _ if used(pieces).count() > PIECES => None,
+            _ if are_apart(pieces) => receive_in::<PIECES>(id, pieces, asked, flags),
+            _ => receive_apart(id, pieces, asked, flags),
+        }
+    }
+}
+
 unsafe fn receive_in<const ROOM: usize>(
     id: SocketId,
     pieces: &[iovec],
-    outputs: &OutputArgs,
+    asked: &Asked<'_>,
     flags: c_int,
 ) -> Option<isize> {
+    let Asked { outputs, room: Room { name: name_room, control }, lent } = *asked;
     // SAFETY: the caller's; memory that the program lends for this call.
     unsafe {
         let mut room: [IoSliceMut<'_>; ROOM] = std::array::from_fn(|_| IoSliceMut::new(&mut []));
@@ -134,70 +181,117 @@ unsafe fn receive_in<const ROOM: usize>(
             *room.get_mut(count)? = IoSliceMut::new(slice::from_raw_parts_mut(piece.iov_base.cast(), length));
             count += 1;
         }
-        let header = outputs.header.as_mut();
-        let control = header.as_ref().map_or((ptr::null_mut(), 0), |it| (it.msg_control, it.msg_controllen));
-        let name_room = match &header {
-            Some(header) => header.msg_namelen,
-            None => outputs.name_length.as_ref().copied().unwrap_or(0),
-        };
         // The length is written even without room for the address.
-        let mut nowhere = [0; size_of::<libc::sockaddr_in6>()];
+        let mut nowhere = [0; NAME];
         let is_told = !outputs.name.is_null() && name_room == 0;
         let mut message = Incoming {
-            name: if is_told { &mut nowhere } else { bytes(outputs.name.cast(), name_room as usize) },
+            name: if is_told { &mut nowhere } else { bytes(outputs.name.cast(), name_room) },
             control: match !control.0.is_null() && are_writable(control.0, control.1.min(IN_FRAME)) {
                 true => bytes(control.0, control.1),
                 false => &mut [],
             },
+            lent: Some(lent),
             ..Incoming::new(&mut room[..count])
         };
         let outcome = data::receive(id, &mut message, flags);
-        let Outcome::Done(length) = outcome else { return ended(outcome) };
-        let name_length = message.name_length as socklen_t;
-        if let Some(header) = header {
-            if !outputs.name.is_null() {
-                header.msg_namelen = name_length;
+        match outcome {
+            Outcome::Done(length) => {
+                let told = [message.name_length, message.control_length];
+                tell(asked, told, message.flags);
+                Some(length as isize)
             }
-            header.msg_controllen = message.control_length as _;
-            header.msg_flags = message.flags;
-        } else if let Some(place) = outputs.name_length.as_mut().filter(|_| !outputs.name.is_null()) {
-            *place = name_length;
+            // The list of pieces may be gone, too.
+            Outcome::Failed(TAKEN_AWAY) => {
+                // SAFETY: `IoSliceMut` is an `iovec` by its documentation.
+                let pieces = slice::from_raw_parts(room.as_ptr().cast::<iovec>(), count);
+                receive_apart(id, pieces, asked, flags)
+            }
+            _ => ended(outcome),
         }
-        Some(length as isize)
     }
 }
 
-/// Fills one piece after the other, as the kernel does: pieces may overlap, and one that is not there fails once it is reached.
+/// Writes lengths of source and control messages, and flags; whether their places are there.
+unsafe fn tell(asked: &Asked<'_>, [name, control]: [usize; 2], flags: c_int) -> bool {
+    let Asked { outputs: &OutputArgs { name: place, name_length, header }, lent, .. } = *asked;
+    // SAFETY: the caller's; places within a header.
+    unsafe {
+        if header.is_null() {
+            return place.is_null() || name_length.is_null() || write(name_length, name as socklen_t, lent);
+        }
+        (place.is_null() || write(&raw mut (*header).msg_namelen, name as socklen_t, lent))
+            && write(&raw mut (*header).msg_controllen, control as _, lent)
+            && write(&raw mut (*header).msg_flags, flags, lent)
+    }
+}
+
+/// Writes a result; whether its place is there.
+#[inline]
+unsafe fn write<T>(place: *mut T, value: T, lent: Lent) -> bool {
+    // SAFETY: the caller's; what was there is there still, or the kernel looks.
+    unsafe {
+        match lent.is_intact() {
+            true => {
+                place.write(value);
+                true
+            }
+            false => give(place.cast(), (&raw const value).cast(), size_of::<T>()),
+        }
+    }
+}
+
+/// Receives into memory of our own, which the kernel copies: pieces that overlap, and memory that is not there or may not stay. A piece
+/// that is not there fails once it is reached, as through the kernel.
 ///
 /// # Safety
 /// Pointers as recvmsg(2) takes them.
 #[cold]
-unsafe fn receive_in_turn(id: SocketId, pieces: &[iovec], outputs: &OutputArgs, flags: c_int) -> Option<isize> {
+unsafe fn receive_apart(id: SocketId, pieces: &[iovec], asked: &Asked<'_>, flags: c_int) -> Option<isize> {
+    let Asked { outputs, room: Room { name: name_room, control }, .. } = *asked;
     let length = used(pieces).map(|piece| piece.iov_len.min(MOST)).sum::<usize>().min(MOST);
+    let control_room = if control.0.is_null() { 0 } else { control.1.min(IN_FRAME) };
     // Found before new memory is mapped, which may be where a piece is not.
     let there = bytes_there(pieces);
+    let are_results_there = outputs.are_there(&asked.room);
     // A thread that is cancelled or jumps away while it waits leaves it behind: nothing above may have to be dropped.
     // SAFETY: new memory of our own.
     let all = unsafe {
         let (access, kind) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        libc::mmap(ptr::null_mut(), MOST, access, kind, -1, 0)
+        raw(libc::SYS_mmap, [0, MOST + IN_FRAME, access as usize, kind as usize, usize::MAX, 0])
     };
-    if all == libc::MAP_FAILED {
+    if all < 0 {
         set_errno(libc::ENOMEM);
         return Some(-1);
     }
+    let all = all as *mut c_void;
+    let mut name = [0; NAME];
     // SAFETY: the caller's, and memory that is ours until it is unmapped; pieces have room for as much as is copied.
     unsafe {
-        let received = receive_in::<1>(id, &[iovec { iov_base: all, iov_len: length }], outputs, flags);
-        let came = received.and_then(|received| usize::try_from(received).ok()).unwrap_or(0).min(length);
-        copy_in_turn(all, came.min(there), pieces);
-        libc::munmap(all, MOST);
-        if came <= there {
-            return received;
-        }
+        let mut piece = [IoSliceMut::new(slice::from_raw_parts_mut(all.cast(), length))];
+        let mut message = Incoming {
+            name: if outputs.name.is_null() { &mut [] } else { &mut name },
+            control: slice::from_raw_parts_mut(all.add(MOST).cast(), control_room),
+            ..Incoming::new(&mut piece)
+        };
+        let outcome = data::receive(id, &mut message, flags);
+        let lengths = [message.name_length, message.control_length];
+        let flags = message.flags;
+        let is_given = match outcome {
+            Outcome::Done(came) => {
+                let came = came.min(length);
+                let (name_length, control_length) = (lengths[0].min(name_room).min(NAME), lengths[1].min(control_room));
+                give_in_turn(all, came.min(there), pieces)
+                    && came <= there
+                    && are_results_there
+                    && (outputs.name.is_null() || give(outputs.name.cast(), name.as_ptr().cast(), name_length))
+                    && give(control.0, all.add(MOST), control_length)
+                    && tell(asked, lengths, flags)
+            }
+            _ => true,
+        };
+        raw(libc::SYS_munmap, [all as usize, MOST + IN_FRAME]);
+        ended(if is_given { outcome } else { Outcome::Failed(libc::EFAULT) })
     }
-    set_errno(libc::EFAULT);
-    Some(-1)
 }
 
 /// Bytes of the pieces before the first one that is not there, as far as a datagram reaches.
@@ -214,18 +308,19 @@ fn bytes_there(pieces: &[iovec]) -> usize {
     there
 }
 
-/// Copies bytes into one piece after the other.
+/// Copies bytes into one piece after the other; whether the pieces are there.
 ///
 /// # Safety
-/// So many bytes to read, and pieces with room for them, elsewhere.
-unsafe fn copy_in_turn(from: *const c_void, length: usize, pieces: &[iovec]) {
+/// So many bytes to read, elsewhere.
+unsafe fn give_in_turn(from: *const c_void, length: usize, pieces: &[iovec]) -> bool {
     let mut done = 0;
-    for piece in used(pieces) {
+    used(pieces).all(|piece| {
         let now = piece.iov_len.min(length - done);
         // SAFETY: the caller's.
-        unsafe { ptr::copy_nonoverlapping(from.add(done), piece.iov_base, now) };
+        let is_given = unsafe { give(piece.iov_base, from.add(done), now) };
         done += now;
-    }
+        is_given
+    })
 }
 
 /// Whether as much of a piece is there as a datagram past the kernel can fill.
@@ -307,6 +402,7 @@ pub(crate) unsafe fn send(id: SocketId, sent: &Sent<'_>, flags: c_int) -> Option
 }
 
 unsafe fn send_from<const ROOM: usize>(id: SocketId, sent: &Sent<'_>, flags: c_int) -> Option<isize> {
+    let lent = lend();
     // SAFETY: the caller's; memory that the program lends for this call.
     unsafe {
         let mut room = [IoSlice::new(&[]); ROOM];
@@ -327,6 +423,7 @@ unsafe fn send_from<const ROOM: usize>(id: SocketId, sent: &Sent<'_>, flags: c_i
             pieces: &room[..count],
             name: bytes(sent.name.0.cast_mut().cast(), sent.name.1 as usize),
             control: bytes(sent.control.0.cast_mut(), sent.control.1),
+            lent: Some(lent),
         };
         ended(with_bypass(|bypass| bypass.stack.send(id, &message, flags))?)
     }
@@ -335,26 +432,31 @@ unsafe fn send_from<const ROOM: usize>(id: SocketId, sent: &Sent<'_>, flags: c_i
 /// Sends several messages; returns their number, or `None` if the first one is for the kernel.
 ///
 /// # Safety
-/// Pointers as sendmmsg(2) takes them, whose pieces [are usable](are_all_usable).
+/// Pointers as sendmmsg(2) takes them, whose pieces [are usable](are_all_usable) as long as the memory is intact.
 pub(crate) unsafe fn send_many(
     id: SocketId,
     messages: &mut [libc::mmsghdr],
     flags: c_int,
+    lent: Lent,
 ) -> Option<Result<usize, c_int>> {
     // SAFETY: the caller's; `IoSlice` is an `iovec` by its documentation.
     unsafe {
         let start = messages.as_mut_ptr();
-        let each = (0..messages.len()).map(|index| {
+        // The next one is looked at behind the stack's lock.
+        let each = (0..messages.len()).take_while(|_| lent.is_intact()).map(|index| {
             let header = &(*start.add(index)).msg_hdr;
             Outgoing {
                 pieces: some(header.msg_iov.cast::<IoSlice<'_>>(), header.msg_iovlen),
                 name: bytes(header.msg_name, header.msg_namelen as usize),
                 control: bytes(header.msg_control, header.msg_controllen),
+                lent: Some(lent),
             }
         });
-        let sent = |index: usize, length: usize| (*start.add(index)).msg_len = length as u32;
+        let sent = |index: usize, length: usize| {
+            write(&raw mut (*start.add(index)).msg_len, length as u32, lent);
+        };
         match with_bypass(|bypass| bypass.stack.send_many(id, each, flags, sent))? {
-            (0, Some(Outcome::Kernel)) => None,
+            (0, None | Some(Outcome::Kernel)) => None,
             (0, Some(Outcome::Failed(errno))) => Some(Err(errno)),
             (count, _) => Some(Ok(count)),
         }

@@ -231,6 +231,11 @@ fn a_bad_pointer_is_refused_as_the_kernel_does() {
 }
 
 #[test]
+fn memory_that_another_thread_unmaps_is_refused_as_the_kernel_does() {
+    are_the_same(&Wire::up("vanish"), &["vanishes"], 0, &["sleep", "spin", "auto"]);
+}
+
+#[test]
 fn a_client_that_asks_once_goes_past_the_kernel() {
     let wire = Wire::up("once");
     for (version, address) in ECHO.into_iter().enumerate() {

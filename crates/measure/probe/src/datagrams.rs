@@ -87,7 +87,7 @@ impl Bypass {
 
     fn send(&self, id: SocketId, payload: &[u8]) -> Outcome<usize> {
         let pieces = [IoSlice::new(payload)];
-        self.stack.send(id, &stack::Outgoing { pieces: &pieces, name: &[], control: &[] }, 0)
+        self.stack.send(id, &stack::Outgoing::new(&pieces), 0)
     }
 
     fn receive(&self, id: SocketId, room: &mut [u8], flags: i32) -> Outcome<ReceivedMessage> {
@@ -140,7 +140,7 @@ impl Datagrams {
         for (index, piece) in pieces.iter_mut().enumerate() {
             *piece = IoSlice::new(outgoing.bytes(index));
         }
-        let each = |piece| stack::Outgoing { pieces: slice::from_ref(piece), name: &[], control: &[] };
+        let each = |piece| stack::Outgoing::new(slice::from_ref(piece));
         match bypass.stack.send_many(*id, pieces.iter().map(each), 0, |_, _| {}) {
             (0, Some(Outcome::Kernel)) => {
                 let sent = outgoing.send(&self.socket, 0..messages)?;

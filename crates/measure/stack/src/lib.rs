@@ -21,5 +21,5 @@ pub mod wipe_on_fork;
 
 pub use calls::{Same, cookie, has_same, inode, is_nonblocking, is_socket};
 pub use classify::{Class, classify, is_v6, note, port};
-pub use message::{DO_NOT_WAIT, Incoming, Outcome, Outgoing, TRUNCATED};
+pub use message::{DO_NOT_WAIT, Incoming, Lent, Outcome, Outgoing, TAKEN_AWAY, TRUNCATED};
 pub use stack::{Caller, SleepingThread, SocketId, Stack};

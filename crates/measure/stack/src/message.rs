@@ -1,11 +1,41 @@
 //! Messages of recvmsg(2) and sendmsg(2): pieces of data, an address, and control messages.
 
-use std::io::{IoSlice, IoSliceMut};
+use std::{
+    io::{IoSlice, IoSliceMut},
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
 
 /// `MSG_DONTWAIT`, for crates without libc.
 pub const DO_NOT_WAIT: i32 = libc::MSG_DONTWAIT;
 /// `MSG_TRUNC`, likewise.
 pub const TRUNCATED: i32 = libc::MSG_TRUNC;
+
+/// In place of an `errno` of [`Outcome::Failed`]: the memory of a call was [taken away](Lent) before its datagram was copied. The datagram
+/// still waits.
+pub const TAKEN_AWAY: i32 = -1;
+
+/// Memory that another thread of the program may unmap during a call.
+///
+/// A thread that unmaps memory changes a counter first, and then waits for copies that are under way
+/// ([`Stack::finish_copies`](crate::Stack::finish_copies)): what is intact behind the stack's lock stays so until the lock is released.
+#[derive(Clone, Copy)]
+pub struct Lent {
+    changes: &'static AtomicU64,
+    before: u64,
+}
+
+impl Lent {
+    /// Memory that was looked at when the counter of changes stood `before`.
+    pub fn new(changes: &'static AtomicU64, before: u64) -> Self {
+        Self { changes, before }
+    }
+
+    /// Whether no memory of the program has changed since.
+    #[inline]
+    pub fn is_intact(self) -> bool {
+        self.changes.load(Relaxed) == self.before
+    }
+}
 
 /// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +57,20 @@ pub struct Outgoing<'a> {
     pub name: &'a [u8],
     /// Control messages (`msg_control`).
     pub control: &'a [u8],
+    /// The program's memory, if that is what the slices are.
+    pub lent: Option<Lent>,
+}
+
+impl<'a> Outgoing<'a> {
+    /// A payload only, in memory of our own.
+    pub fn new(pieces: &'a [IoSlice<'a>]) -> Self {
+        Self { pieces, name: &[], control: &[], lent: None }
+    }
+
+    #[inline]
+    pub(crate) fn is_taken_away(&self) -> bool {
+        self.lent.is_some_and(|lent| !lent.is_intact())
+    }
 }
 
 /// Room for a received message, and its metadata.
@@ -43,11 +87,18 @@ pub struct Incoming<'a, 'b> {
     pub control_length: usize,
     /// `MSG_TRUNC`, `MSG_CTRUNC` and others (`msg_flags`).
     pub flags: i32,
+    /// The program's memory, if that is what the slices are.
+    pub lent: Option<Lent>,
 }
 
 impl<'a, 'b> Incoming<'a, 'b> {
     /// Room for a payload only.
     pub fn new(pieces: &'a mut [IoSliceMut<'b>]) -> Self {
-        Self { pieces, name: &mut [], control: &mut [], name_length: 0, control_length: 0, flags: 0 }
+        Self { pieces, name: &mut [], control: &mut [], name_length: 0, control_length: 0, flags: 0, lent: None }
+    }
+
+    #[inline]
+    pub(crate) fn is_taken_away(&self) -> bool {
+        self.lent.is_some_and(|lent| !lent.is_intact())
     }
 }

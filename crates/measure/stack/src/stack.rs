@@ -27,7 +27,7 @@ use crate::{
     calls, classify,
     core::{Core, KernelSocketState, Received},
     kernel_answers::Answers,
-    message::{Incoming, Outcome},
+    message::{Incoming, Outcome, TAKEN_AWAY},
     socket_options,
     ticks::{self, Ticks},
     wipe_on_fork::Forked,
@@ -233,6 +233,7 @@ impl Stack {
             Some(Received::Done(length)) => Tried::Over(Outcome::Done(length)),
             Some(Received::Nothing { nonblocking, fd }) => Tried::Nothing { waits: waits(nonblocking), fd },
             Some(Received::Ask { fd, is_sure }) => self.ask_kernel(id, fd, is_sure, message, flags),
+            Some(Received::TakenAway) => Tried::Over(Outcome::Failed(TAKEN_AWAY)),
             Some(Received::NotOurs) | None => Tried::Over(Outcome::Kernel),
         }
     }
@@ -261,6 +262,7 @@ impl Stack {
                 };
                 match self.with_core(receive).flatten() {
                     Some(Received::Done(length)) => Tried::Over(Outcome::Done(length)),
+                    Some(Received::TakenAway) => Tried::Over(Outcome::Failed(TAKEN_AWAY)),
                     _ => Tried::Nothing { waits: !nonblocking && flags & libc::MSG_DONTWAIT == 0, fd },
                 }
             }
@@ -309,6 +311,11 @@ impl Stack {
     /// Moves packets from the interfaces to their sockets' queues; returns whether any arrived.
     pub fn pump(&self) -> bool {
         self.with_core(|core| core.empty_rings(None).came).unwrap_or(false)
+    }
+
+    /// Call it once memory is no longer [intact](crate::Lent), before it is unmapped: waits for copies to and from it.
+    pub fn finish_copies(&self) {
+        drop(self.locked());
     }
 
     /// How calls wait.

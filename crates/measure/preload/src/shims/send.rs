@@ -10,7 +10,7 @@ use crate::{
     call::{errno, set_errno, waiting},
     corked,
     descriptors::{live, sends},
-    memory::is_writable,
+    memory::{is_writable, lend},
     messages::{self, Sent, header, some, some_mut},
     process::kind,
     table::Kind,
@@ -146,9 +146,11 @@ fn piece(bytes: *const c_void, length: size_t) -> iovec {
 unsafe fn send_all(fd: c_int, id: SocketId, all: &mut [mmsghdr], flags: c_int) -> c_int {
     let (mut sent, errno_before) = (0, errno());
     while sent < all.len() {
+        let lent = lend();
         // SAFETY: the caller's.
         let went = unsafe {
-            match messages::are_all_usable(&all[sent..]).then(|| messages::send_many(id, &mut all[sent..], flags)) {
+            let are_usable = messages::are_all_usable(&all[sent..]);
+            match are_usable.then(|| messages::send_many(id, &mut all[sent..], flags, lent)) {
                 Some(Some(Ok(count))) => count,
                 Some(Some(Err(errno))) if sent == 0 => {
                     set_errno(errno);

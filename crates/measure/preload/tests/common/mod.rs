@@ -10,7 +10,7 @@ use std::{
 };
 
 /// Parts of the program.
-pub(crate) const PARTS: [&str; 49] = [
+pub(crate) const PARTS: [&str; 50] = [
     "data",
     "flags",
     "options",
@@ -60,6 +60,7 @@ pub(crate) const PARTS: [&str; 49] = [
     "drained",
     "reopened",
     "chosen",
+    "vanishes",
 ];
 
 /// The library; cargo puts it beside the test program.

@@ -58,6 +58,7 @@ void edges(void);
 void copies(void);
 void closing(void);
 void behind(void);
+void vanishes(void);
 void forks(void);
 void preforked(void);
 void daemons(void);

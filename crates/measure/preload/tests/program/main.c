@@ -106,7 +106,7 @@ int main(int count, char **words) {
         {"cancels", cancels}, {"cancelled", cancelled}, {"stdio", stdio}, {"passing", passing},
         {"jumps", jumps}, {"leaps", leaps}, {"unmapped", unmapped}, {"calm", calm}, {"sleeps", sleeps}, {"alike", alike}, {"woken", woken}, {"crowd", crowd}, {"masks", masks}, {"later", later}, {"members", members},
         {"nested", nested}, {"inheriting", inheriting}, {"shared", shared}, {"refused", refused}, {"contended", contended}, {"large", large},
-        {"chrooted", chrooted}, {"beside", beside}, {"many", many}, {"mtus", mtus}, {"by_syscall", by_syscall}, {"stamps", stamps}, {"naps", naps}, {"rearmed", rearmed}, {"turns", turns}, {"drained", drained}, {"reopened", reopened}, {"chosen", chosen},
+        {"chrooted", chrooted}, {"beside", beside}, {"many", many}, {"mtus", mtus}, {"by_syscall", by_syscall}, {"stamps", stamps}, {"naps", naps}, {"rearmed", rearmed}, {"turns", turns}, {"drained", drained}, {"reopened", reopened}, {"chosen", chosen}, {"vanishes", vanishes},
     };
     if (count < 4) return 2;
     own_file = words[0], own_address = words[2], echo_address = words[3];

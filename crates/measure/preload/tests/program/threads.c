@@ -359,6 +359,89 @@ void woken(void) {
     raced();
 }
 
+/* Memory that another thread unmaps while a call waits, or just before it copies. */
+static char *vanishing;
+static volatile int is_over;
+
+static char *page(void) {
+    return mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+}
+
+static void *receiving_there(void *argument) {
+    struct worker *self = argument;
+    self->result = recv(self->fd, vanishing, 100, 0);
+    self->error = errno;
+    return NULL;
+}
+
+static void *receiving_from_there(void *argument) {
+    struct worker *self = argument;
+    socklen_t *length = (socklen_t *)vanishing;
+    *length = sizeof echo;
+    self->result = recvfrom(self->fd, got, 100, 0, (struct sockaddr *)(vanishing + 64), length);
+    self->error = errno;
+    return NULL;
+}
+
+static void *receiving_a_message_there(void *argument) {
+    struct worker *self = argument;
+    struct msghdr *message = (struct msghdr *)vanishing;
+    struct iovec *pieces = (struct iovec *)(vanishing + 256);
+    pieces[0] = (struct iovec){got, 2}, pieces[1] = (struct iovec){got + 2, 98};
+    *message = (struct msghdr){.msg_iov = pieces, .msg_iovlen = 2};
+    self->result = recvmsg(self->fd, message, 0);
+    self->error = errno;
+    return NULL;
+}
+
+static void *unmapping(void *argument) {
+    while (!is_over) {
+        munmap(vanishing, 65536);
+        mmap(vanishing, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+    }
+    return argument;
+}
+
+void vanishes(void) {
+    void *(*ways[])(void *) = {receiving_there, receiving_from_there, receiving_a_message_there};
+    for (int way = 0; way < 6; way++) {
+        struct worker waits = {.fd = connected()};
+        settle(waits.fd);
+        vanishing = page();
+        pthread_create(&waits.thread, NULL, ways[way % 3], &waits);
+        pause_for(60);
+        if (way < 3) munmap(vanishing, 65536);
+        else mmap(vanishing, 65536, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+        send(waits.fd, "gone", 4, 0);
+        told_worker("vanished", &waits);
+        TELL(recv(waits.fd, got, 20, MSG_DONTWAIT));
+        close(waits.fd);
+    }
+    pthread_t thread;
+    int fd = connected(), strange = 0, sent = 0;
+    settle(fd);
+    vanishing = page();
+    pthread_create(&thread, NULL, unmapping, NULL);
+    struct iovec pieces[2] = {{vanishing, 700}, {vanishing + 4096, 700}};
+    struct msghdr message = {.msg_iov = pieces, .msg_iovlen = 2};
+    struct mmsghdr several[2] = {{message, 0}, {message, 0}};
+    long end = milliseconds() + 1500;
+    for (int turn = 0; milliseconds() < end; turn++) {
+        long result = 0;
+        switch (turn % 5) {
+        case 0: result = send(fd, vanishing, 1000, 0); sent += result > 0; break;
+        case 1: result = sendmsg(fd, &message, 0); break;
+        case 2: result = sendmmsg(fd, several, 2, 0); break;
+        case 3: result = recv(fd, vanishing, 1400, MSG_DONTWAIT); break;
+        case 4: result = recvmsg(fd, &message, MSG_DONTWAIT); break;
+        }
+        strange += result < 0 && errno != EFAULT && errno != EAGAIN;
+    }
+    is_over = 1;
+    pthread_join(thread, NULL);
+    printf("%s, %d strange\n", sent ? "sent" : "sent nothing", strange);
+}
+
 /* Many that wait do not keep one another awake. */
 void crowd(void) {
     struct worker crowd[16] = {{0}};

@@ -51,7 +51,8 @@ impl Past {
 
 impl End for Past {
     fn send(&mut self, payload: &[u8]) {
-        let message = Outgoing { pieces: &[IoSlice::new(payload)], name: &[], control: &[] };
+        let pieces = [IoSlice::new(payload)];
+        let message = Outgoing::new(&pieces);
         if self.stack.send(self.id, &message, 0) == Outcome::Kernel {
             self.socket.send(payload).unwrap();
             self.through += 1;

@@ -31,6 +31,8 @@ pub(crate) enum Received {
     Nothing { nonblocking: bool, fd: RawFd },
     /// The socket is not bypassed.
     NotOurs,
+    /// Something came, but the message's memory may be there no more.
+    TakenAway,
 }
 
 /// Destination of a socket's next datagram if its queue is empty.
@@ -56,6 +58,9 @@ impl Core {
         // Fast path of callers that poll: nothing has arrived.
         if live.since < FAIR && (!live.queue.is_empty() || rings.iter_mut().any(Ring::has_any) || busy_poll.poll(rings))
         {
+            if message.is_taken_away() {
+                return Some(Received::TakenAway);
+            }
             live.since += 1;
             return self.receive_ours(id, message, flags).map(Received::Done);
         }

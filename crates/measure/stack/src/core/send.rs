@@ -64,6 +64,9 @@ enum Put {
 impl Core {
     /// Puts a datagram into a ring, or leaves it to the kernel.
     pub(crate) fn send(&mut self, id: SocketId, message: &Outgoing<'_>, flags: i32, now: u64) -> Sent {
+        if message.is_taken_away() {
+            return Sent::of(Outcome::Kernel);
+        }
         if let Some(errno) = self.pending_error(id, now) {
             return Sent::of(Outcome::Failed(errno));
         }

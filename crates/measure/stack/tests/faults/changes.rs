@@ -52,7 +52,8 @@ fn a_route_that_changes_is_followed() {
         let name = named("198.18.9.9:9".parse().expect("an address"));
         let send = |length: usize| {
             let payload = vec![0; length];
-            let message = Outgoing { pieces: &[IoSlice::new(&payload)], name: &name, control: &[] };
+            let pieces = [IoSlice::new(&payload)];
+            let message = Outgoing { name: &name, ..Outgoing::new(&pieces) };
             stack.send(*id, &message, 0)
         };
         assert!(soon(|| goes_past(ends)));

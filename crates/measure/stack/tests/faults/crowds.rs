@@ -136,7 +136,7 @@ fn many_are_sent_by_one_call() {
         ends.far.recv(&mut [0; 8]).expect("it came");
         let payloads: Vec<[u8; 2]> = (0..64).map(|number| [number, 7]).collect();
         let pieces: Vec<[IoSlice<'_>; 1]> = payloads.iter().map(|payload| [IoSlice::new(payload)]).collect();
-        let messages = pieces.iter().map(|pieces| Outgoing { pieces, name: &[], control: &[] });
+        let messages = pieces.iter().map(|pieces| Outgoing::new(pieces));
         let mut told = Vec::new();
         let sent = stack.send_many(*id, messages, 0, |number, bytes| told.push((number, bytes)));
         assert_eq!(sent, (64, None));
@@ -145,8 +145,8 @@ fn many_are_sent_by_one_call() {
             let mut buffer = [0; 8];
             assert_eq!((ends.far.recv(&mut buffer).expect("it came"), buffer[..2].to_vec()), (2, payload.to_vec()));
         }
-        let bad = Outgoing { pieces: &[], name: &[1], control: &[] };
-        let messages = pieces[..2].iter().map(|pieces| Outgoing { pieces, name: &[], control: &[] }).chain([bad]);
+        let bad = Outgoing { name: &[1], ..Outgoing::new(&[]) };
+        let messages = pieces[..2].iter().map(|pieces| Outgoing::new(pieces)).chain([bad]);
         assert_eq!(stack.send_many(*id, messages, 0, |_, _| ()), (2, Some(Outcome::Kernel)));
     });
 }
@@ -245,7 +245,7 @@ fn a_port_that_another_process_shares_later_is_the_kernels_as_long() {
         let name = named(to);
         // Any use triggers the periodic checks.
         let uses = || {
-            let sent = past.stack.send(id, &Outgoing { pieces: &[IoSlice::new(b"x")], name: &name, control: &[] }, 0);
+            let sent = past.stack.send(id, &Outgoing { name: &name, ..Outgoing::new(&[IoSlice::new(b"x")]) }, 0);
             if sent == Outcome::Kernel {
                 // An ICMP error for an earlier datagram may be pending by now.
                 let _ = own.send_to(b"x", to);
@@ -383,7 +383,8 @@ fn all_queues_of_an_interface_are_used() {
         }
         let name = named(Version::V4.at(2, 7040));
         for id in ids {
-            let message = Outgoing { pieces: &[IoSlice::new(b"back")], name: &name, control: &[] };
+            let pieces = [IoSlice::new(b"back")];
+            let message = Outgoing { name: &name, ..Outgoing::new(&pieces) };
             assert!(soon(|| past.stack.send(id, &message, 0) == Outcome::Done(4)));
             assert_eq!(fars[0].recv(&mut [0; 8]).expect("it came"), 4);
         }

@@ -129,7 +129,7 @@ impl<'s> Ends<'s> {
     pub(crate) fn send_with(&mut self, pieces: &[&[u8]], to: Option<SocketAddr>, control: &[u8], flags: i32) {
         let name = to.map(named).unwrap_or_default();
         let pieces: Vec<IoSlice<'_>> = pieces.iter().map(|piece| IoSlice::new(piece)).collect();
-        let result = self.near.send(&Outgoing { pieces: &pieces, name: &name, control }, flags);
+        let result = self.near.send(&Outgoing { name: &name, control, ..Outgoing::new(&pieces) }, flags);
         self.note("sent", result);
     }
 
@@ -142,14 +142,7 @@ impl<'s> Ends<'s> {
         let mut room: Vec<Vec<u8>> = lengths.iter().map(|length| vec![0; *length]).collect();
         let mut pieces: Vec<IoSliceMut<'_>> = room.iter_mut().map(|piece| IoSliceMut::new(piece)).collect();
         let (mut name, mut control) = (vec![0xee; name], vec![0xee; control]);
-        let mut message = Incoming {
-            pieces: &mut pieces,
-            name: &mut name,
-            control: &mut control,
-            name_length: 0,
-            control_length: 0,
-            flags: 0,
-        };
+        let mut message = Incoming { name: &mut name, control: &mut control, ..Incoming::new(&mut pieces) };
         let result = self.near.receive(&mut message, flags);
         let (name_length, control_length, flags) = (message.name_length, message.control_length, message.flags);
         self.note("received", result);
@@ -203,7 +196,7 @@ impl Near<'_> {
     /// Sends through the stack only; `None` if it leaves the datagram to the kernel.
     pub(crate) fn raw_send(&self, payload: &[u8]) -> Option<usize> {
         let Self::Past { stack, id, .. } = self else { panic!("it goes past") };
-        match stack.send(*id, &Outgoing { pieces: &[IoSlice::new(payload)], name: &[], control: &[] }, 0) {
+        match stack.send(*id, &Outgoing::new(&[IoSlice::new(payload)]), 0) {
             Outcome::Done(sent) => Some(sent),
             _ => None,
         }
