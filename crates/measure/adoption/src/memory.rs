@@ -44,6 +44,11 @@ pub fn lend() -> Lent {
     Lent::new(&CHANGES, if changes.is_multiple_of(BEGUN) { changes } else { u64::MAX })
 }
 
+/// Call it in a child of `fork`: threads that were changing the memory are not there.
+pub(crate) fn begin() {
+    CHANGES.fetch_and(!(BEGUN - 1), Relaxed);
+}
+
 /// Makes a call that unmaps or protects these bytes, while nothing of ours is copied to or from them.
 pub fn change<T>(start: usize, length: usize, call: impl FnOnce() -> T) -> T {
     if is_single_threaded() {

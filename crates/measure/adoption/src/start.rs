@@ -5,7 +5,7 @@ use std::ffi::CStr;
 use grant::{high_fds::make_room, launch::LAUNCHER_VARIABLE};
 use stack::system_call::find_single_threaded;
 
-use super::{bypass, claim, inherited, inside::with_bypass, process};
+use super::{bypass, claim, inherited, inside::with_bypass, memory, process};
 
 /// Call it once, before the program runs. If a launcher is named, sockets may be bypassed from now on.
 pub fn begin() {
@@ -43,5 +43,6 @@ pub fn before_exec() {
 /// Runs first in each child of `fork`; `vfork` calls no handlers.
 extern "C" fn own_child() {
     process::is_own();
+    memory::begin();
     inherited::begins();
 }
