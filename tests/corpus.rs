@@ -49,6 +49,11 @@ fn captures_that_fuzzing_keeps_are_read() {
 }
 
 #[test]
+fn outputs_of_freebsd_that_fuzzing_keeps_are_read() {
+    each_of("freebsd", targets::freebsd);
+}
+
+#[test]
 fn heads_of_http_that_fuzzing_keeps_are_read() {
     each_of("http", targets::http);
 }

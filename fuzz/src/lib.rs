@@ -3,8 +3,9 @@
 
 use datagram::{Binding, DatagramHeader, Input, SocketId, Sums, Versions, Way};
 use frame::{Compiled, Place, Tag};
+use freebsd::Said;
 use model::{
-    IpVersion, Mtu, Stream,
+    IpVersion, Mtu, Reading, Stream,
     search::{TrialResult, check_goals, parse_goals, parse_trials},
     stream::Mac,
 };
@@ -120,6 +121,24 @@ pub fn datagram(input: &[u8]) {
     let mut frame = vec![0; input.len()];
     let length = datagram::write(&way, &header, [arrived.payload].into_iter(), &mut frame).expect("it is no longer");
     assert_eq!(datagram::read(&frame[..length], Sums::Whole), Ok(arrived));
+}
+
+/// Output of commands of FreeBSD: any text is read, and counts, prefixes and links of what is read have bounds.
+pub fn freebsd(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    let said = || Reading::Known(text.to_owned());
+    let said =
+        Said { uname: said(), sysctl: said(), ifconfig: said(), pciconf: said(), counters: said(), dmesg: said() };
+    let _ = freebsd::machine(&said);
+    for port in freebsd::cards(&said).ports {
+        let light = port.readings.module.or_default();
+        assert!(light.lanes.len() <= 16 && light.lanes.iter().all(|lane| lane.received_mw.is_finite()));
+        assert!(port.interface.card.is_some_and(|card| card.hops.len() <= 17));
+    }
+    let _ = freebsd::mbufs::read(text).short().count();
+    assert!(freebsd::affinity::cores(text).len() <= 4096);
+    let _ = (freebsd::interrupts::read(text), freebsd::route::read(text), freebsd::counters::protocols(text));
+    let _ = freebsd::system::modules(text);
 }
 
 /// Properties of HTTP from a peer: a head is whole at its end and not before, whatever follows, and has an end.
