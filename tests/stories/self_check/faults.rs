@@ -67,6 +67,10 @@ fn path() -> Vec<Fault> {
             .tc("readdress", 20)
             .named(&["limited by IP address (b)", "lost at IP address"])
             .not_named(&["path", "packet filter", "socket"]),
+        fault("every 1,000th segment lost, TCP", TCP)
+            .script("b", "nft add table ip f; nft add chain ip f i '{ type filter hook input priority 0; }'; nft add rule ip f i tcp dport != 0 numgen random mod 1000 0 drop")
+            .named(&["packet filter (b)"])
+            .not_named(&["reordering", "device under test"]),
         fault("packets over 1400 bytes lost without a word, path", PATH).tc("drop_large", 1).named(&["culprit black-hole"]),
         fault("packets over 1400 bytes lost without a word, UDP", UDP).tc("drop_large", 1).named(&["lost"]).not_named(&["socket", "qdisc"]),
         fault("acknowledgements through 1 Mbit/s", TCP)
@@ -209,6 +213,29 @@ fn events() -> Vec<Fault> {
         fault("neighbour entry changed in the middle", UDP)
             .meanwhile("a", "ip neigh replace 198.18.0.2 lladdr 02:00:00:00:00:99 dev lab-a nud permanent")
             .named(&["neighbour 198.18.0.2", "02:00:00:00:00:99"]),
+        fault("neighbour entry changed in the middle, TCP", TCP)
+            .with(&["--duration", "5 s"])
+            .meanwhile("a", "ip neigh replace 198.18.0.2 lladdr 02:00:00:00:00:99 dev lab-a nud permanent")
+            .named(&["neighbour 198.18.0.2", "02:00:00:00:00:99"])
+            .not_named(&["reordering"]),
+        fault("token bucket in the middle, TCP", TCP)
+            .with(&["--duration", "6 s"])
+            .meanwhile("a", "sleep 1; tc qdisc add dev lab-a root tbf rate 200mbit burst 64kb latency 20ms")
+            .named(&["doubt settings-changed", "doubt unsteady"])
+            .not_named(&["reordering"]),
+        fault("host route added in the middle, UDP", UDP)
+            .meanwhile("a", "ip route add 198.18.0.2/32 dev lab-a")
+            .named(&["doubt settings-changed"])
+            .not_named(&["lost at"]),
+        fault("MTU of the receiver changed in the middle, UDP", UDP)
+            .meanwhile("b", "ip link set lab-b mtu 1400")
+            .named(&["doubt settings-changed"])
+            .not_named(&["device under test"]),
+        fault("offloads of the receiver switched off in the middle", TCP)
+            .with(&["--duration", "5 s"])
+            .meanwhile("b", "sleep 1; ethtool -K lab-b gro off")
+            .named(&["doubt settings-changed"])
+            .not_named(&["reordering"]),
         fault("time of day set in the middle, UDP", UDP)
             .meanwhile("a", CLOCK)
             .named(&["limited by intended load", "doubt clock-set"])
