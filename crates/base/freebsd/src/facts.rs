@@ -125,7 +125,10 @@ pub fn cards(said: &Said) -> Cards {
         let facts = InterfaceFacts { master: master_of(interface, &interfaces), ..facts(interface, device, &values) };
         let card = card(interface, device, &devices, &boot);
         let counters = counters.get(&interface.name).cloned().unwrap_or_default();
-        Some(Port { interface: InterfaceFacts { card: Some(card), ..facts }, readings: readings(interface, counters) })
+        Some(Port {
+            interface: InterfaceFacts { card: Some(card), ..facts },
+            readings: readings(interface, device, counters),
+        })
     });
     let ports = found.collect();
     let refused = devices.iter().filter(|device| device.is_network()).filter_map(refused).collect();
@@ -251,7 +254,7 @@ fn share(mut ports: Vec<Port>) -> Vec<Port> {
     ports
 }
 
-fn readings(interface: &Interface, counters: BTreeMap<String, u64>) -> Readings {
+fn readings(interface: &Interface, device: &Device, counters: BTreeMap<String, u64>) -> Readings {
     let up = interface.flags.iter().any(|flag| flag == "UP");
     Readings {
         up,
@@ -261,7 +264,15 @@ fn readings(interface: &Interface, counters: BTreeMap<String, u64>) -> Readings 
         temperatures: Vec::new(),
         module: interface.light.clone().into_reading(),
         counters,
+        bus_errors: bus_errors(device),
     }
+}
+
+/// Kinds of errors that the device has seen, by severity: how often each came is not said.
+fn bus_errors(device: &Device) -> BTreeMap<String, u64> {
+    let seen = ["fatal", "nonfatal", "correctable"].into_iter().zip(device.errors.unwrap_or_default());
+    let named = seen.map(|(severity, kinds)| (format!("{} {severity} kinds", device.address), u64::from(kinds)));
+    named.filter(|(_, kinds)| *kinds > 0).collect()
 }
 
 /// A bridge or an aggregated link that the interface belongs to.
@@ -341,6 +352,7 @@ mod tests {
         };
         let port = cards(&said).ports.remove(0);
         assert_eq!(port.interface.firmware_version, known("eTrack 0x800003e2 PHY FW V286"));
+        assert_eq!(port.readings.bus_errors, [("0000:02:00.0 correctable kinds".to_owned(), 1)].into());
         assert_eq!((port.readings.counters["Ierrs"], port.readings.carrier, port.readings.up), (3, Some(true), true));
     }
 
