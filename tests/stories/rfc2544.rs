@@ -327,6 +327,17 @@ fn a_reset_and_an_overload_of_a_router_are_timed() {
 }
 
 #[test]
+fn the_throughput_is_held_against_the_tester_without_the_router() {
+    let desk = Desk::new();
+    let words = ["rfc2544", "--bed", "lab:router", "--tests", "throughput", "--rate", "1 kpps..5 kpps", "--json"];
+    let more = ["--frame-sizes", "64", "--duration", "300 ms", "--set", "tester_first=true"];
+    let done = desk.run(&[&words[..], &more].concat());
+    assert_eq!(done.status, 0, "{}", done.err);
+    let size = &done.json()["rfc2544"][0]["sizes"][0];
+    assert_eq!((&size["tester_pps"], &size["is_vouched"]), (&5000.0.into(), &true.into()), "{size:#}");
+}
+
+#[test]
 fn frames_go_to_256_networks_that_a_router_knows() {
     let desk = Desk::new();
     let words = ["rfc2544", "--tests", "throughput", "--rate", "1 kpps..5 kpps", "--networks", "256", "--frame-sizes"];

@@ -86,6 +86,17 @@ impl PlannedRfc2544 {
         self.tests.contains(&test)
     }
 
+    /// Whether the throughput is searched for: by itself, or for tests that rest on it.
+    pub fn is_searched(&self) -> bool {
+        let rests_on_none = |test: &Rfc2544Test| matches!(test, Rfc2544Test::Loss | Rfc2544Test::BackToBack);
+        !self.tests.iter().all(rests_on_none)
+    }
+
+    /// The search alone, as the tester makes it without the device.
+    pub fn search_alone(&self) -> Self {
+        Self { tests: vec![Rfc2544Test::Throughput], ..self.clone() }
+    }
+
     /// Lowest load of a search up to this one.
     pub fn min(&self, max: u64) -> u64 {
         let share = (max as f64 * self.lowest).ceil() as u64;
@@ -126,6 +137,10 @@ pub struct TestedSize {
     pub goals: Vec<AssessedGoal>,
     /// Whether a load failed the first goal and a higher one upheld it: the device changed with time, or its loss is chance.
     pub is_contradictory: bool,
+    /// Highest load that the tester upheld without the device; null where it was not measured first.
+    pub tester_pps: Option<f64>,
+    /// Whether the tester alone reaches the loads that bound the throughput, so that these are the device's; null as above.
+    pub is_vouched: Option<bool>,
     /// The longest trial at the throughput; null where there is none.
     pub throughput: Option<AtThroughput>,
     /// Time on the way at the throughput, for each direction.

@@ -64,8 +64,15 @@ impl Course {
 
     /// The searches of a plan alone, each once.
     pub fn of_searches(plan: &Plan, senders: usize) -> Self {
-        let searches = plan.sections().into_iter().filter(|section| matches!(section.method, Method::Search(_)));
-        Self::of_sections(searches, senders, 1)
+        let search = |section: Section| {
+            let method = match section.method {
+                Method::Rfc2544(planned) if planned.is_searched() => Method::Rfc2544(planned.search_alone()),
+                search @ Method::Search(_) => search,
+                _ => return None,
+            };
+            Some(Section { method, ..section })
+        };
+        Self::of_sections(plan.sections().into_iter().filter_map(search), senders, 1)
     }
 
     fn of_sections(sections: impl IntoIterator<Item = Section>, senders: usize, repeats: u32) -> Self {

@@ -249,8 +249,7 @@ impl Rfc2544 {
     /// The tests at one frame size; `None` where the walk ended before them.
     fn test<'t>(&self, tested: &mut Tested<'t>, walk: &mut Walk<'_, 't>) -> Option<()> {
         let has = |test| self.planned.has(test);
-        let is_searched = |test| [Rfc2544Test::Loss, Rfc2544Test::BackToBack].iter().all(|other| *other != test);
-        let throughput = match self.planned.tests.iter().any(|test| is_searched(*test)) {
+        let throughput = match self.planned.is_searched() {
             true => self.throughput(tested, walk)?,
             false => 0,
         };

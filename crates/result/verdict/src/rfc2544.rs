@@ -73,7 +73,12 @@ fn of_repeat(
         return None;
     }
     let tested = tested(section.specs.clone(), run.bed.senders().len(), planned, trials.iter().copied());
-    let sizes: Vec<TestedSize> = tested.iter().filter_map(|tested| size(run, assessed, tested)).collect();
+    let tester = tester(run, section, planned);
+    let of_size = |tested: &Tested<'_>| {
+        let tester = tester.iter().find(|(configuration, _)| *configuration == tested.configuration.spec);
+        size(run, assessed, tested, tester.map(|(_, pps)| *pps))
+    };
+    let sizes: Vec<TestedSize> = tested.iter().filter_map(of_size).collect();
     let is_loop = |trial: &&Trial| {
         let place = run.trials.iter().position(|it| it.number == trial.number);
         place.and_then(|place| assessed.get(place)).is_some_and(|it| it.flows.iter().any(|flow| flow.synchronous))
@@ -90,7 +95,24 @@ fn of_repeat(
     Some(Rfc2544 { section: section.id.clone(), repeat, deviations, sizes })
 }
 
-fn size(run: &Run, assessed: &[TrialAssessment], tested: &Tested<'_>) -> Option<TestedSize> {
+/// Highest load that the tester upheld without the device, for each configuration that it searched; 0 where it upheld none.
+fn tester(run: &Run, section: &Section, planned: &PlannedRfc2544) -> Vec<(ProbeSpec, f64)> {
+    let is_of = |trial: &&Trial| trial.origin.as_ref().is_some_and(|origin| origin.procedure == section.id);
+    let trials: Vec<&Trial> = run.tester.iter().filter(is_of).collect();
+    if trials.is_empty() {
+        return Vec::new();
+    }
+    let searched = tested(section.specs.clone(), run.bed.senders().len(), &planned.search_alone(), trials);
+    let upheld = |tested: Tested<'_>| {
+        let lower = tested.goals.first()?.result.relevant_lower_bound.unwrap_or_default();
+        Some((tested.configuration.spec, lower))
+    };
+    searched.into_iter().filter_map(upheld).collect()
+}
+
+fn size(run: &Run, assessed: &[TrialAssessment], tested: &Tested<'_>, tester_pps: Option<f64>) -> Option<TestedSize> {
+    let result = tested.goals.first().map(|goal| goal.result);
+    let highest = result.and_then(|result| result.relevant_upper_bound.or(result.relevant_lower_bound));
     let latency_and_loss = || tested.latency.iter().chain(tested.loss.iter().map(|(_, trial)| trial)).copied();
     let any = tested.at_throughput.or_else(|| latency_and_loss().next());
     let flows = any.and_then(|any| {
@@ -106,6 +128,8 @@ fn size(run: &Run, assessed: &[TrialAssessment], tested: &Tested<'_>) -> Option<
         search: search(tested),
         goals: tested.goals.clone(),
         is_contradictory: tested.goals.first().is_some_and(is_contradictory),
+        tester_pps,
+        is_vouched: tester_pps.zip(highest).map(|(tester, highest)| highest <= tester),
         throughput: tested.at_throughput.map(|trial| at_throughput(run, tested, trial)),
         latency: latency(&tested.latency),
         latency_loads: tested.latency_loads.iter().flat_map(|(share, trial)| at_share(*share, trial)).collect(),
@@ -330,8 +354,7 @@ struct Found {
 fn deviations(run: &Run, section: &Section, planned: &PlannedRfc2544, found: &Found) -> Vec<Deviation> {
     let has = |test| planned.has(test);
     let recovery = has(Rfc2544Test::Recovery);
-    let is_searched = has(Rfc2544Test::Throughput) || has(Rfc2544Test::Latency) || recovery || has(Rfc2544Test::Reset);
-    let goal = planned.goals.first().filter(|_| is_searched);
+    let goal = planned.goals.first().filter(|_| planned.is_searched());
     let is_short = |is_asked: bool, duration: Nanos, of: Nanos| is_asked && duration < of;
     let sizes = section.specs.iter().filter_map(|spec| spec.probe().selectors().frame_size);
     let sizes: Vec<u32> = sizes.map(|size| size.0).collect();

@@ -148,6 +148,21 @@ fn what_the_sender_reaches_is_the_highest_load_of_the_other_tests() {
 }
 
 #[test]
+fn the_tester_alone_searches_and_does_nothing_else() {
+    let plan = plan("tests = [\"latency\", \"loss\"]");
+    let mut course = Course::of_searches(&plan, 1);
+    let mut loads = Vec::new();
+    while let Some(step) = course.ask() {
+        let trial = Bench { forwards: 1e9, ..BENCH }.answer(&step);
+        loads.extend(load(&trial));
+        course.took(Some(&trial));
+    }
+    assert!(loads.len() < 12 && loads.iter().all(|load| *load == 1e6), "{loads:?}");
+    let no_search = self::plan("tests = [\"loss\"]");
+    assert_eq!(Course::of_searches(&no_search, 1).ask(), None);
+}
+
+#[test]
 fn a_sender_that_slows_down_ends_the_search() {
     let plan = plan("tests = [\"throughput\"]\nsearch = \"mlr\"");
     let mut course = Course::of(&plan, 1);

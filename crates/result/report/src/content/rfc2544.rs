@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use model::{
-    Assessment,
+    Assessment, Verdict,
     rfc2544::{
         AtThroughput, BackToBack, Deviation, LatencyAtLoad, PortRates, Recovery, Reset, Rfc2544, TestedLatency,
         TestedLoss, TestedSize,
@@ -39,7 +39,8 @@ pub(super) fn headlines(assessment: &Assessment, t: &Texts) -> Vec<String> {
         let at = size.throughput.as_ref()?;
         let values: [(&str, &dyn Display); 3] =
             [("size", &frame(size)), ("throughput", &rate_of(at, t)), ("forwarded", &show::rate(at.forwarded_l1_bps))];
-        Some(t.with("rfc2544-headline", &values))
+        let line = t.with("rfc2544-headline", &values);
+        Some(if size.is_vouched == Some(false) { format!("{line} {}", beyond_tester(t)) } else { line })
     };
     let reset =
         |size: &TestedSize| Some(t.with("rfc2544-reset-headline", &[("outage", &outage(size.reset.as_ref()?, t))]));
@@ -209,6 +210,8 @@ fn goals(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
         .figures(t.get("rfc2544-col-lower"), move |(_, it)| rate(it.result.relevant_lower_bound))
         .figures(t.get("rfc2544-col-upper"), move |(_, it)| rate(it.result.relevant_upper_bound))
         .figures(t.get("rfc2544-col-conditional"), move |(_, it)| rate(it.result.conditional_throughput))
+        .figures(t.get("col-search-tester"), move |row| rate(row.0.tester_pps.filter(|_| is_first(row))))
+        .only_if(rows.iter().any(|(size, _)| size.tester_pps.is_some()))
         .long(t.get("rfc2544-col-remark"), |it| {
             let remarks = remarks(it, t);
             if remarks.is_empty() { show::NO_FIGURE.to_owned() } else { remarks }
@@ -219,11 +222,22 @@ fn goals(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
 }
 
 /// An irregular result, and loads that contradict each other.
-fn remarks((size, it): &Of<'_, AssessedGoal>, t: &Texts) -> String {
-    let is_first = size.goals.first() == Some(*it);
+fn remarks(row: &Of<'_, AssessedGoal>, t: &Texts) -> String {
+    let ((size, it), is_first) = (row, is_first(row));
+    let beyond = (size.is_vouched == Some(false) && is_first).then(|| beyond_tester(t));
     let irregular = it.result.irregular.map(|why| t.of_value("irregular", &why));
     let contradictory = (size.is_contradictory && is_first).then(|| t.get("rfc2544-contradictory"));
-    irregular.into_iter().chain(contradictory).collect::<Vec<_>>().join(" ")
+    beyond.into_iter().chain(irregular).chain(contradictory).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether this goal gives the throughput.
+fn is_first((size, it): &Of<'_, AssessedGoal>) -> bool {
+    size.goals.first() == Some(*it)
+}
+
+/// Words for a throughput that the tester does not vouch for.
+fn beyond_tester(t: &Texts) -> String {
+    t.with("search-beyond-tester", &[("verdict", &show::verdict(Verdict::Inconclusive, t))])
 }
 
 fn latency(sizes: &[TestedSize], t: &Texts) -> Option<Block> {

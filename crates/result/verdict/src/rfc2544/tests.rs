@@ -121,6 +121,19 @@ fn recovery_is_the_time_from_the_drop_to_the_last_lost_frame() {
 }
 
 #[test]
+fn a_throughput_above_what_the_tester_reaches_alone_is_not_vouched_for() {
+    let mut run = run("tests = [\"throughput\"]");
+    let of = |run: &Run| {
+        let size = assessed(run).remove(0).sizes.remove(0);
+        (size.tester_pps.is_some(), size.is_vouched)
+    };
+    assert_eq!(of(&run), (false, None));
+    // The same limits without the device: what is lost there may be the tester's.
+    run.tester.clone_from(&run.trials);
+    assert_eq!(of(&run), (true, Some(false)));
+}
+
+#[test]
 fn a_reset_is_timed_by_lost_frames_and_by_the_longest_gap() {
     let reset = |next: u64, received: u64| {
         let mut stream = fixture::packet_stream(100_000, received);

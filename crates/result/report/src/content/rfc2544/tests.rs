@@ -30,6 +30,8 @@ fn size(frame: u32, throughput: f64) -> TestedSize {
             result,
         }],
         is_contradictory: frame == 64,
+        tester_pps: (frame == 64).then_some(300e3),
+        is_vouched: (frame == 64).then_some(false),
         throughput: Some(AtThroughput {
             trial: 7,
             load_pps: throughput,
@@ -148,6 +150,8 @@ fn each_test_has_its_table_with_the_warning_and_the_deviations_before() {
         "512 ms",
         "Overloads last 2 s",
         "a higher one upheld it",
+        "INCONCLUSIVE: the tester alone",
+        "300.0 kpps",
     ] {
         assert!(text.contains(words), "{words}: {text}");
     }
