@@ -61,8 +61,8 @@ fn key_figures(run: &Run, outcomes: &[LimitOutcome]) -> Vec<KeyFigure> {
     judged.into_iter().map(KeyFigure::Judged).chain(free).collect()
 }
 
-/// The worst failure of each figure, whatever the plan chose; the worst outcome of each limit that it chose, then the others of these. In
-/// the order of the plan.
+/// The worst failure of each figure, whatever the plan chose; the worst outcome of each limit that it chose, then the others of these. The
+/// worst verdict stands first.
 fn judged(outcomes: &[LimitOutcome]) -> Vec<usize> {
     let all = || outcomes.iter().enumerate().filter(|(_, outcome)| outcome.median.is_some());
     let chosen = || all().filter(|(_, outcome)| outcome.limit.key);
@@ -80,7 +80,7 @@ fn judged(outcomes: &[LimitOutcome]) -> Vec<usize> {
             of.push(index);
         }
     }
-    of.sort_unstable();
+    of.sort_by_key(|index| (Reverse(outcomes[*index].verdict), *index));
     of
 }
 
