@@ -42,7 +42,7 @@ pub(crate) use identify::Identify;
 pub(crate) use inspect::InspectOptions;
 pub(crate) use measure::{Measure, TakePorts, Wrap};
 pub(crate) use packets::{CaptureOptions, PacketsAction, ReceiveOptions, SendOptions};
-pub(crate) use probes::{GOODPUT, PROBES, PacketsOptions, ProbeCommand, apply};
+pub(crate) use probes::{GOODPUT, PROBES, PacketsOptions, PathOptions, ProbeCommand, apply};
 pub(crate) use reach::Reach;
 pub(crate) use report::ReportOptions;
 pub(crate) use rfc2544::{ClassifyOptions, KNOWN as RFC2544, Rfc2544Action, Rfc2544Options};

@@ -14,6 +14,7 @@ mod import;
 mod inspect;
 mod man;
 mod measure;
+mod path_to;
 mod plans;
 mod references;
 mod repeat;

@@ -190,7 +190,10 @@ const MANUALS: [Manual; 39] = [
     manual(
         "path",
         JUDGED,
-        &[("path --ip 4 --bed ports:enp1s0f0,enp1s0f1", "The largest IPv4 packet that passes, each way.")],
+        &[
+            ("path --ip 4 --bed ports:enp1s0f0,enp1s0f1", "The largest IPv4 packet that passes, each way."),
+            ("path 198.18.0.2 --hops", "The largest packet that arrives at a host without wireproof, and each router."),
+        ],
     ),
     manual(
         "bed",

@@ -14,10 +14,9 @@ use clap::Subcommand;
 use model::{FrameSize, Plan, Stack, plan::PlanError};
 
 use self::{
-    forwarding::ForwardingOptions, goodput::GoodputOptions, latency::LatencyOptions, path::PathOptions,
-    transactions::TransactionsOptions,
+    forwarding::ForwardingOptions, goodput::GoodputOptions, latency::LatencyOptions, transactions::TransactionsOptions,
 };
-pub(crate) use self::{goodput::KNOWN as GOODPUT, packets::PacketsOptions, shared::apply};
+pub(crate) use self::{goodput::KNOWN as GOODPUT, packets::PacketsOptions, path::PathOptions, shared::apply};
 use super::{Measure, PacketsAction};
 
 /// The command of each probe.

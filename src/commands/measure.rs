@@ -9,7 +9,7 @@ use run::{NewRun, Order};
 use super::{
     beforehand::{bind_replays, check_machine, check_replays, fitting},
     dry_run::dry_run,
-    plans, repeat,
+    path_to, plans, repeat,
     rfc2544::goals,
     run_output::RunOutput,
     tell,
@@ -35,6 +35,11 @@ pub(super) fn verify(plan: &Path, options: &Measure, identify: &Identify, common
 pub(super) fn probe(command: &ProbeCommand, common: &Common) -> anyhow::Result<Exit> {
     if let ProbeCommand::Throughput { .. } = command {
         tell(Notice::ThroughputAlias, common);
+    }
+    if let ProbeCommand::Path { probe, .. } = command
+        && let Some(destination) = &probe.destination
+    {
+        return path_to::path_to(destination, probe, common);
     }
     let (probe, options) = command.options();
     let known = probe.known();

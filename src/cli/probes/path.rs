@@ -1,7 +1,7 @@
 //! Options of the path MTU.
 
 use clap::Args;
-use model::{IpVersion, Mtu, Plan, plan::PlanError};
+use model::{IpVersion, Mtu, PathMethod, Plan, plan::PlanError};
 
 use super::{super::numbers::whole, Known, ProbeOptions, each, shared::latency_sizes, some};
 
@@ -18,6 +18,16 @@ pub(super) const KNOWN: Known = Known {
 /// How to look for the path MTU.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PathOptions {
+    /// A host, by name or address, that needs no wireproof: the largest packet that arrives there, the routers before it, and the cause
+    /// of a small one. Nothing is stored or reported.
+    #[arg(value_name = "DEST", conflicts_with_all = ["Measure", "mtus"])]
+    pub(crate) destination: Option<String>,
+    /// Packets that DEST answers: echo (ICMP echo requests) or udp (datagrams to a closed port) (default: echo, else udp).
+    #[arg(long, requires = "destination")]
+    pub(crate) method: Option<PathMethod>,
+    /// Also connect to this TCP port of DEST, and show the size of its segments.
+    #[arg(long, requires = "destination", value_name = "PORT", value_parser = whole::<u16>("443"))]
+    pub(crate) tcp: Option<u16>,
     /// 4 or 6; both without it.
     #[arg(long)]
     pub(crate) ip: Option<IpVersion>,
@@ -27,7 +37,7 @@ pub(crate) struct PathOptions {
     /// Also ask each router on the way, and the far end: address, answers, round-trip times. So many packets to each, one a
     /// second (10).
     #[arg(long, value_name = "PACKETS", num_args = 0..=1, require_equals = true, default_missing_value = "10", value_parser = whole::<u32>("10"))]
-    hops: Option<u32>,
+    pub(crate) hops: Option<u32>,
 }
 
 /// The IP version selects among the items instead, once the plan is read.

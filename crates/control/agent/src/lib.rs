@@ -41,6 +41,9 @@ pub mod alone {
 /// Whether packets could be sent from a future end: checked in the caller's own process, because it changes nothing.
 pub use probe::foresee_packets;
 
+/// The path to a host that runs nothing of ours, searched in the caller's own process.
+pub use probe::{Control as PathControl, ProbeError as PathError, Toward, toward};
+
 /// Reads live counters in the caller's own process, because that changes nothing.
 pub use host::counters::Live;
 use protocol::{

@@ -22,7 +22,7 @@ use crate::{
 };
 
 /// Bytes kept of a datagram that is quoted in an error.
-const QUOTE: usize = 64;
+const QUOTE: usize = 128;
 /// Errors from ICMP (`icmp_err_convert` and `icmpv6_err_convert` of Linux). The error queue has the details.
 ///
 /// The next call on the socket, whatever its purpose, returns the errno.
@@ -90,6 +90,11 @@ pub enum Fate {
     /// Its TTL expired.
     Expired {
         /// Router at which it expired.
+        by: IpAddr,
+    },
+    /// It came to a port or host that does not take it.
+    Refused {
+        /// Sender of the report: the host itself, or a router or packet filter before it.
         by: IpAddr,
     },
 }
@@ -270,6 +275,7 @@ fn parsed(error: &[u8], quote: &[u8]) -> Option<Entry> {
     let fate = match (origin, kind, code) {
         FRAGMENTATION_NEEDED | PACKET_TOO_BIG => Fate::TooBig { by, mtu },
         TIME_EXCEEDED | HOP_LIMIT_EXCEEDED => Fate::Expired { by },
+        (libc::SO_EE_ORIGIN_ICMP, 3, _) | (libc::SO_EE_ORIGIN_ICMP6, 1, _) => Fate::Refused { by },
         _ => return Some(Entry::Other),
     };
     Some(Entry::Icmp(IcmpError { fate, quote: quote.to_vec() }))
@@ -319,7 +325,9 @@ mod tests {
             assert_eq!(one.send(b"x", 64).expect("loopback"), Sent::Yes);
             one.wait(Duration::from_millis(100)).expect("a socket");
             assert_eq!(one.receive(&mut [0]).expect("a socket"), None);
-            assert_eq!(one.icmp_error().expect("a socket"), None);
+            let report = one.icmp_error().expect("a socket").expect("a refusal");
+            assert_eq!(report.fate, Fate::Refused { by: "127.0.0.1".parse().expect("an address") });
+            assert_eq!(report.quote, b"x");
         }
     }
 }

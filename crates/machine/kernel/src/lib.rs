@@ -9,6 +9,7 @@ pub mod cpu;
 pub mod datagram;
 pub mod device;
 pub mod diag;
+pub mod echo;
 mod error;
 pub mod error_queue;
 pub mod ethtool;

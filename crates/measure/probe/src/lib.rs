@@ -24,6 +24,7 @@ use model::{ProbeSpec, Seat, Side, SideFigures};
 pub use control::{Control, Window};
 pub use error::ProbeError;
 pub use packets::{alone, foresee as foresee_packets};
+pub use path::toward::{Toward, toward};
 
 /// A side that is ready to run.
 pub trait Prepared: Send {

@@ -13,6 +13,7 @@ mod message;
 mod near;
 mod post;
 mod search;
+pub(crate) mod toward;
 
 use model::{PathSpec, Seat, Side};
 

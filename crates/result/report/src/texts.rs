@@ -133,8 +133,8 @@ mod tests {
     use std::{collections::BTreeSet, fs, path::Path};
 
     use model::{
-        Batch, Conclusion, Direction, Doubt, Evidence, FailureKind, Finding, Metric, NotComparable, Place, SendWay,
-        Stack, Undecided, Verdict, WaitMode,
+        Batch, Conclusion, Direction, Doubt, Evidence, FailureKind, Finding, Metric, NotComparable, PathAdviceKind,
+        PathMethod, Place, SendWay, Stack, Undecided, Verdict, WaitMode,
         card::{Cause, Connector},
         card_health::{CardFinding, Health},
         check::{self, Lack, Subject},
@@ -190,6 +190,8 @@ mod tests {
             without(of("why", names::<NotComparable>()), &["why-ip", "why-protocol"]),
             of("culprit", names::<CulpritKind>()),
             of("short", names::<CulpritKind>()),
+            of("path-to-method", names::<PathMethod>()),
+            of("path-to-remedy", names::<PathAdviceKind>()),
             of("refusal", names::<Refusal>()),
             of("verdict", names::<Verdict>()),
             of("undecided", names::<Undecided>()),

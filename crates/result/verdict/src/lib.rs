@@ -28,6 +28,7 @@ use model::{
     reference::Against,
 };
 pub use page_one::page_one;
+pub use probes::path_to;
 pub use references::{Chosen, beside_references};
 
 /// Judges each limit of the run's plan for each probe it speaks of, measured or not, in the order of the plan.

@@ -1,5 +1,7 @@
 //! Devices at one end that the packets go through, and those that pull their MTU down.
 
+use std::net::IpAddr;
+
 use kernel::link::{self, Link};
 use model::{Seat, trial::PathDevice};
 
@@ -7,16 +9,21 @@ use crate::ProbeError;
 
 /// Devices of this end.
 pub(super) fn devices(seat: &Seat) -> Result<Vec<PathDevice>, ProbeError> {
-    Ok(around(&link::list()?, seat))
+    devices_at(&seat.endpoint, &seat.interface, seat.local)
+}
+
+/// Devices of a host below its interface with this address.
+pub(super) fn devices_at(host: &str, interface: &str, local: IpAddr) -> Result<Vec<PathDevice>, ProbeError> {
+    Ok(around(&link::list()?, host, interface, local))
 }
 
 /// The interface with the seat's address and all that is under it. Of a bridge or bond with several ports nobody says
 /// which one carries the packets: only a single port is on the path for sure. An interface that belongs to a bridge shows
 /// that bridge as well, which its own packets do not go through.
-fn around(links: &[Link], seat: &Seat) -> Vec<PathDevice> {
-    let has_address = |link: &&Link| link.addresses.iter().any(|(address, _)| *address == seat.local);
+fn around(links: &[Link], host: &str, interface: &str, local: IpAddr) -> Vec<PathDevice> {
+    let has_address = |link: &&Link| link.addresses.iter().any(|(address, _)| *address == local);
     let named = |name: &str| links.iter().find(|link| link.name == name);
-    let Some(own) = links.iter().find(has_address).or_else(|| named(&seat.interface)) else { return Vec::new() };
+    let Some(own) = links.iter().find(has_address).or_else(|| named(interface)) else { return Vec::new() };
     let mut found: Vec<(&Link, bool)> = Vec::new();
     let mut to_see = vec![(own, true)];
     while let Some((link, on_path)) = to_see.pop() {
@@ -31,7 +38,7 @@ fn around(links: &[Link], seat: &Seat) -> Vec<PathDevice> {
     }
     let master = own.master.as_deref().and_then(named);
     let found = found.into_iter().chain(master.map(|master| (master, false)));
-    found.map(|(link, on_path)| described(link, on_path, &seat.endpoint)).collect()
+    found.map(|(link, on_path)| described(link, on_path, host)).collect()
 }
 
 fn described(link: &Link, on_path: bool, host: &str) -> PathDevice {
@@ -68,23 +75,10 @@ mod tests {
     }
 
     fn seen(mut links: Vec<Link>, own: &str) -> Vec<(String, bool)> {
-        let seat = Seat {
-            endpoint: "a".to_owned(),
-            local: "198.18.0.1".parse().expect("an address"),
-            peer: None,
-            interface: "stale".to_owned(),
-            mtu: Mtu(1500),
-            cpus: Vec::new(),
-            peer_cpus: 0,
-            same_clock: true,
-            congestion: None,
-            token: 7,
-            sender: 0,
-            senders: 1,
-        };
+        let local = "198.18.0.1".parse().expect("an address");
         let own = links.iter_mut().find(|link| link.name == own).expect("listed");
-        own.addresses = vec![(seat.local, 24)];
-        around(&links, &seat).into_iter().map(|device| (device.name, device.on_path)).collect()
+        own.addresses = vec![(local, 24)];
+        around(&links, "a", "stale", local).into_iter().map(|device| (device.name, device.on_path)).collect()
     }
 
     fn on(name: &str) -> (String, bool) {

@@ -57,6 +57,11 @@ impl Hops {
         }
     }
 
+    /// Whether nothing is waited for.
+    pub(super) fn is_answered(&self) -> bool {
+        self.waiting.is_empty()
+    }
+
     /// The outcome, in the order of the way.
     pub(super) fn finish(self) -> Vec<Hop> {
         (1..).zip(self.hops).map(|(number, tally)| tally.finish(number)).collect()

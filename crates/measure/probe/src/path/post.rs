@@ -126,6 +126,7 @@ fn of_probe(token: u32, error: &IcmpError) -> Option<(u32, Outcome)> {
     let outcome = match error.fate {
         Fate::TooBig { by, mtu } => Outcome::TooBig { by, mtu: mtu.0 },
         Fate::Expired { by } => Outcome::Expired { by },
+        Fate::Refused { .. } => return None,
     };
     match Message::read(token, &error.quote) {
         Some(Message::Probe { id, .. }) => Some((id, outcome)),

@@ -9,6 +9,7 @@ mod error;
 mod history;
 mod inspection;
 mod kept;
+mod path_to;
 mod rfc2544;
 mod router;
 mod searches;
@@ -37,6 +38,7 @@ pub use self::{
         BaselineEntry, BaselinesDocument, BaselinesSchemaName, CheckDocument, CheckSchemaName, ImportDocument,
         ImportSchemaName, LeftOut, ReferencesDocument, ReferencesSchemaName,
     },
+    path_to::{PathToDocument, PathToEntry, PathToSchemaName},
     rfc2544::{ClassifiedDocument, ClassifiedSchemaName},
     router::{RouterDocument, RouterSchemaName},
     searches::{SearchEntry, SearchedEntry},
@@ -68,7 +70,7 @@ pub struct Shape {
 }
 
 /// All documents.
-pub const SHAPES: [Shape; 20] = {
+pub const SHAPES: [Shape; 21] = {
     const fn of(name: &'static str, of: &'static str, schema: fn() -> serde_json::Value) -> Shape {
         Shape { name, of, schema }
     }
@@ -90,6 +92,7 @@ pub const SHAPES: [Shape; 20] = {
         of("packets-send", "\"packets send\"", sides::sent_schema),
         of("packets-receive", "\"packets receive\"", sides::received_schema),
         of("packets-capture", "\"packets capture\"", sides::capture_schema),
+        of("path", "\"path DEST\"", path_to::path_to_schema),
         of("rfc2544-classify", "\"rfc2544 classify\"", rfc2544::classified_schema),
         of("bypass", "\"bypass\", on standard error", bypass::bypass_schema),
         of("error", "Commands that fail", error::error_schema),

@@ -8,6 +8,7 @@ mod path;
 mod transactions;
 
 use model::{ForwardingSpec, Measured, PathSpec, Run, Trial, TrialAssessment};
+pub use path::path_to;
 
 /// The conclusions of one trial.
 pub(crate) fn assess(run: &Run, trial: &Trial) -> TrialAssessment {

@@ -1,7 +1,7 @@
 //! The device that keeps a path MTU down.
 
 use model::{
-    Culprit, CulpritKind, Mtu, PathResult, Trial, TrialAssessment,
+    Culprit, CulpritKind, Mtu, PathAdvice, PathAdviceKind, PathConclusion, PathResult, PathTo, Trial, TrialAssessment,
     probe::LARGEST_PATH_MTU,
     trial::{Leg, PathDevice, Refusal},
 };
@@ -31,6 +31,55 @@ fn culprit(result: &PathResult, from: &str, to: &str) -> Option<Culprit> {
     let reverse = Way { leg: &result.reverse, sender: to, receiver: from, devices };
     let worse = if reverse.passes() + VLAN_TAG < forward.passes() { [reverse, forward] } else { [forward, reverse] };
     worse.iter().find(|way| way.is_short()).map(Way::culprit)
+}
+
+/// The conclusions from the path to a host that runs nothing of ours: its own devices are unknown.
+pub fn path_to(path: &PathTo) -> PathConclusion {
+    let here = path.devices.first().map_or("", |device| &device.host);
+    let host = path.address.to_string();
+    let way = Way { leg: &path.leg, sender: here, receiver: &host, devices: &path.devices };
+    let culprit = way.is_short().then(|| way.culprit());
+    PathConclusion { advice: advice(path, culprit.as_ref()), culprit }
+}
+
+fn advice(path: &PathTo, culprit: Option<&Culprit>) -> Vec<PathAdvice> {
+    let (v6, length) = if path.address.is_ipv6() { (" -6", 128) } else { ("", 32) };
+    let because = |kind, command: Option<String>| PathAdvice { kind, command };
+    let mut all = Vec::new();
+    let passes = path.leg.mtu;
+    // Also on a path without a culprit: TCP and UDP of this host go by what the kernel has learnt.
+    if let (Some(known), Some(passes)) = (path.route_mtu, passes)
+        && known < passes
+    {
+        all.push(because(PathAdviceKind::Forget, Some(format!("ip{v6} route flush cache"))));
+    }
+    if path.no_discovery.is_some_and(|setting| setting != 0) && path.address.is_ipv4() {
+        all.push(because(PathAdviceKind::Discover, Some("sysctl -w net.ipv4.ip_no_pmtu_disc=0".to_owned())));
+    }
+    let Some(culprit) = culprit else { return all };
+    match culprit.kind {
+        CulpritKind::OwnInterface | CulpritKind::PeerInterface => {}
+        CulpritKind::BridgeMember => {
+            let wanted = path.devices.iter().map(|device| device.mtu.0).max();
+            let command = culprit.device.as_ref().zip(wanted);
+            let command = command.map(|(device, mtu)| format!("ip link set dev {device} mtu {mtu}"));
+            all.push(because(PathAdviceKind::RaiseMember, command));
+        }
+        CulpritKind::MiddleHop => all.push(because(PathAdviceKind::AskRouter, None)),
+        CulpritKind::BlackHole | CulpritKind::IcmpFiltered => {
+            all.push(because(PathAdviceKind::AskRouter, None));
+            if let Some(Mtu(mtu)) = passes {
+                let via = path.gateway.map_or_else(String::new, |gateway| format!(" via {gateway}"));
+                let (address, interface) = (path.address, &path.interface);
+                let command = format!("ip{v6} route replace {address}/{length}{via} dev {interface} mtu {mtu}");
+                all.push(because(PathAdviceKind::SetRoute, Some(command)));
+            }
+            if path.tcp_mtu_probing == Some(0) {
+                all.push(because(PathAdviceKind::ProbeTcp, Some("sysctl -w net.ipv4.tcp_mtu_probing=1".to_owned())));
+            }
+        }
+    }
+    all
 }
 
 impl Way<'_> {
@@ -224,5 +273,59 @@ mod tests {
         let nothing = Leg { mtu: None, refusal: SILENT, routers: None };
         let none = result(leg(1400, Refusal::Interface), nothing, ends(1400, 1500));
         assert_eq!(culprit(&none, "a", "b"), found("", None, CulpritKind::BlackHole));
+    }
+
+    fn to(leg: Leg, devices: Vec<PathDevice>) -> PathTo {
+        PathTo {
+            address: "198.19.0.2".parse().expect("an address"),
+            interface: "eth0".to_owned(),
+            source: "198.18.0.1".parse().expect("an address"),
+            gateway: Some("198.18.0.2".parse().expect("an address")),
+            method: model::PathMethod::Echo,
+            leg,
+            hops: vec![],
+            devices,
+            route_mtu: None,
+            tcp: None,
+            tcp_mtu_probing: Some(0),
+            no_discovery: Some(0),
+            packets: 12,
+            took: model::Nanos::from_millis(80),
+        }
+    }
+
+    fn kinds(conclusion: &PathConclusion) -> Vec<PathAdviceKind> {
+        conclusion.advice.iter().map(|advice| advice.kind).collect()
+    }
+
+    #[test]
+    fn a_host_that_is_reached_with_the_interfaces_mtu_needs_no_remedy() {
+        let clean = to(leg(1500, Refusal::Interface), vec![device("here", "eth0", 1500)]);
+        assert_eq!(path_to(&clean), PathConclusion::default());
+    }
+
+    #[test]
+    fn a_black_hole_is_met_by_the_route_or_by_tcp_itself() {
+        let by = "198.18.0.2".parse().expect("an address");
+        let hole = Refusal::Silent { last_router: Some(by), routers_answer: Some(true) };
+        let found = path_to(&to(leg(1400, hole), vec![device("here", "eth0", 1500)]));
+        assert_eq!(found.culprit.as_ref().map(|it| it.kind), Some(CulpritKind::BlackHole));
+        assert_eq!(kinds(&found), [PathAdviceKind::AskRouter, PathAdviceKind::SetRoute, PathAdviceKind::ProbeTcp]);
+        let route = found.advice[1].command.as_deref();
+        assert_eq!(route, Some("ip route replace 198.19.0.2/32 via 198.18.0.2 dev eth0 mtu 1400"));
+    }
+
+    #[test]
+    fn a_member_below_its_bridge_is_raised_and_a_stale_mtu_forgotten() {
+        let bridge =
+            [device("here", "br0", 1400), member("here", "eth1", 9000, "br0"), member("here", "tap0", 1400, "br0")];
+        let mut small = to(leg(1400, Refusal::Interface), bridge.into());
+        small.route_mtu = Some(Mtu(1280));
+        small.no_discovery = Some(1);
+        // The bridge gives what it has, so the path is not short of it.
+        assert_eq!(kinds(&path_to(&small)), [PathAdviceKind::Forget, PathAdviceKind::Discover]);
+        let by = "198.18.0.2".parse().expect("an address");
+        let told = to(leg(1300, Refusal::TooBig { by, mtu: Mtu(1300) }), vec![device("here", "eth0", 1500)]);
+        assert_eq!(kinds(&path_to(&told)), [PathAdviceKind::AskRouter]);
     }
 }

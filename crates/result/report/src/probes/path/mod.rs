@@ -5,11 +5,15 @@ mod document;
 mod group;
 mod hops;
 mod tables;
+mod toward;
 
 use model::{PathSpec, alike::distinct};
 
-pub use self::document::{BothWays, PathFigures};
 use self::group::{PathGroup, leg_mtu};
+pub use self::{
+    document::{BothWays, PathFigures},
+    toward::path_to,
+};
 use super::{MainFigure, Probe, Spec};
 use crate::{
     groups::groups,

@@ -1,0 +1,84 @@
+//! The path to a host that runs nothing of ours.
+
+use std::net::{IpAddr, ToSocketAddrs};
+
+use agent::{PathControl, PathError, Toward, toward};
+use model::{IpVersion, PathTo};
+use report::PathToDocument;
+
+use super::{answer, language};
+use crate::{
+    cli::{Common, PathOptions},
+    exit::{Exit, Words},
+    output::say,
+};
+
+/// `wireproof path DEST`: the first address of each IP version, unless one version is asked for.
+pub(super) fn path_to(destination: &str, options: &PathOptions, common: &Common) -> anyhow::Result<Exit> {
+    let addresses = addresses(destination, options.ip)?;
+    let (mut found, mut failed) = (Vec::new(), Vec::new());
+    for address in addresses {
+        match search(address, options) {
+            Ok(path) => {
+                let conclusion = verdict::path_to(&path);
+                found.push((path, conclusion));
+            }
+            Err(error) => failed.push(error),
+        }
+    }
+    if found.is_empty() {
+        anyhow::bail!(failed.iter().map(PathError::to_string).collect::<Vec<_>>().join("; "));
+    }
+    if !common.quiet {
+        failed.iter().for_each(|error| say(&error.to_string()));
+    }
+    let document = PathToDocument::of(destination, found);
+    answer(&document, || report::path_to(&document, language(common)), common)?;
+    Ok(Exit::Done)
+}
+
+fn search(address: IpAddr, options: &PathOptions) -> Result<PathTo, PathError> {
+    let wanted = Toward { address, method: options.method, rounds: options.hops.unwrap_or(0), tcp: options.tcp };
+    toward(&wanted, &PathControl::default())
+}
+
+fn addresses(destination: &str, ip: Option<IpVersion>) -> Result<Vec<IpAddr>, Words> {
+    let plain = destination.trim_start_matches('[').trim_end_matches(']');
+    let all: Vec<IpAddr> = match plain.parse() {
+        Ok(address) => vec![address],
+        Err(_) => {
+            let resolved = (plain, 0).to_socket_addrs();
+            let resolved = resolved.map_err(|error| {
+                Words(format!("{destination} is no address, and its name cannot be resolved: {error}; write an address, like 198.18.0.2"))
+            })?;
+            resolved.map(|address| address.ip()).collect()
+        }
+    };
+    let first = |wanted: IpVersion| all.iter().copied().find(|address| IpVersion::of(*address) == wanted);
+    let chosen: Vec<IpAddr> = [IpVersion::V4, IpVersion::V6]
+        .into_iter()
+        .filter(|it| ip.is_none_or(|ip| ip == *it))
+        .filter_map(first)
+        .collect();
+    if chosen.is_empty() {
+        let version = ip.map_or_else(String::new, |ip| format!("{ip} "));
+        return Err(Words(format!(
+            "{destination} has no {version}address; leave --ip out to search the other version"
+        )));
+    }
+    Ok(chosen)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_address_is_taken_as_it_is_and_the_wrong_version_refused() {
+        let v4: IpAddr = "198.18.0.2".parse().unwrap();
+        assert_eq!(addresses("198.18.0.2", None).unwrap(), [v4]);
+        assert_eq!(addresses("[2001:2::1]", None).unwrap(), ["2001:2::1".parse::<IpAddr>().unwrap()]);
+        let error = addresses("198.18.0.2", Some(IpVersion::V6)).unwrap_err().to_string();
+        assert!(error.contains("198.18.0.2 has no IPv6 address"), "{error}");
+    }
+}
