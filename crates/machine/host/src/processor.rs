@@ -77,7 +77,7 @@ pub(crate) fn steal(source: &dyn Source) -> Reading<f64> {
     source.read("/proc/stat").and_then(|text| {
         let all: Vec<u64> =
             text.lines().next()?.strip_prefix("cpu ")?.split_whitespace().map_while(|word| word.parse().ok()).collect();
-        // Those behind the eighth are part of the first two.
+        // Fields behind the eighth are part of the first two.
         let (steal, sum) = (*all.get(7)?, all[..8].iter().fold(0_u64, |sum, ticks| sum.saturating_add(*ticks)));
         (sum > 0).then(|| steal as f64 / sum as f64)
     })

@@ -38,7 +38,7 @@ impl<'r> Look<'r> {
         ports.filter(move |port| asked.is_none_or(|asked| port.is_on_path(asked)))
     }
 
-    /// Those with a card that are set up.
+    /// Ports with a card that are set up.
     pub(super) fn nics(&self) -> impl Iterator<Item = Port<'r>> {
         self.ports().filter(|port| port.facts.card.is_some() && port.is_up())
     }
