@@ -74,7 +74,7 @@ fn isolated(look: &Look<'_>, _: &ProcessorFacts) -> Option<Finding> {
         Reading::Absent => "",
         Reading::Unreadable { path, why } => return Some(Finding::unknown(Check::IsolatedCores, "", path, why)),
     };
-    let read = Read::of(isolated, format!("{CPUS}/isolated"));
+    let read = Read::of(if isolated.is_empty() { "–" } else { isolated }, format!("{CPUS}/isolated"));
     let finding = Finding::of(Check::IsolatedCores, "", read, "isolcpus=…", &[DPDK]);
     Some(finding.unless(!isolated.is_empty(), Severity::Info, None))
 }
