@@ -67,10 +67,6 @@ fn path() -> Vec<Fault> {
             .tc("readdress", 20)
             .named(&["limited by IP address (b)", "lost at IP address"])
             .not_named(&["path", "packet filter", "socket"]),
-        fault("packet filter at the receiver drops every 20th, TCP", TCP)
-            .script("b", "nft add table ip f; nft add chain ip f i '{ type filter hook input priority 0; }'; nft add rule ip f i tcp dport != 0 numgen random mod 20 0 drop")
-            .named(&["limited by packet filter (b)"])
-            .not_named(&["reordering", "device under test"]),
         fault("packets over 1400 bytes lost without a word, path", PATH).tc("drop_large", 1).named(&["culprit black-hole"]),
         fault("packets over 1400 bytes lost without a word, UDP", UDP).tc("drop_large", 1).named(&["lost"]).not_named(&["socket", "qdisc"]),
         fault("acknowledgements through 1 Mbit/s", TCP)
@@ -231,11 +227,6 @@ fn events() -> Vec<Fault> {
             .meanwhile("b", "ip link set lab-b mtu 1400")
             .named(&["doubt settings-changed"])
             .not_named(&["device under test"]),
-        fault("offloads of the receiver switched off in the middle", TCP)
-            .with(&["--duration", "5 s"])
-            .meanwhile("b", "sleep 1; ethtool -K lab-b tso off gso off")
-            .named(&["doubt settings-changed"])
-            .not_named(&["reordering"]),
         fault("time of day set in the middle, UDP", UDP)
             .meanwhile("a", CLOCK)
             .named(&["limited by intended load", "doubt clock-set"])
