@@ -4,7 +4,7 @@ use std::os::fd::RawFd;
 
 use stack::{Caller, Incoming, Outcome, SocketId};
 
-use super::{bypass, held, reap_closed::with_bypass, sleeping};
+use super::{bypass, held, inside, reap_closed::with_bypass, sleeping};
 
 /// A call of the program, which may be cancelled or left by a jump while it sleeps.
 struct Program;
@@ -35,4 +35,9 @@ pub fn receive(id: SocketId, message: &mut Incoming<'_, '_>, flags: i32) -> Outc
         Some(bypass) => bypass.stack.receive_for(&Program, id, message, flags),
         None => Outcome::Kernel,
     }
+}
+
+/// Waits for copies to and from the program's memory that are under way in other threads.
+pub fn finish_copies() {
+    inside::with_bypass(|bypass| bypass.stack.finish_copies());
 }

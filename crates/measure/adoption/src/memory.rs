@@ -19,10 +19,7 @@ use std::{
 
 use stack::Lent;
 
-use super::{
-    call::{is_single_threaded, raw},
-    inside::with_bypass,
-};
+use super::call::{is_single_threaded, raw};
 
 /// Remembered pages, each at the place of its number.
 const PAGES: usize = 4096;
@@ -49,15 +46,16 @@ pub(crate) fn begin() {
     CHANGES.fetch_and(!(BEGUN - 1), Relaxed);
 }
 
-/// Makes a call that unmaps or protects these bytes, while nothing of ours is copied to or from them.
-pub fn change<T>(start: usize, length: usize, call: impl FnOnce() -> T) -> T {
+/// Makes a call that unmaps or protects these bytes, while nothing of ours is copied to or from them: `wait` returns once copies under way
+/// have ended.
+pub fn change<T>(start: usize, length: usize, wait: impl FnOnce(), call: impl FnOnce() -> T) -> T {
     if is_single_threaded() {
         let result = call();
         forget(start, length);
         return result;
     }
     CHANGES.fetch_add(BEGUN + 1, Relaxed);
-    with_bypass(|bypass| bypass.stack.finish_copies());
+    wait();
     let result = call();
     forget(start, length);
     CHANGES.fetch_sub(1, Release);
@@ -207,7 +205,7 @@ mod tests {
     fn what_was_looked_at_before_a_change_or_during_it_is_not_taken_for_intact() {
         let (before, unused) = (lend(), 1 << 40);
         assert!(before.is_intact());
-        let during = change(unused, PAGE, lend);
+        let during = change(unused, PAGE, || (), lend);
         assert!(!before.is_intact() && !during.is_intact());
         assert!(lend().is_intact());
     }

@@ -4,7 +4,12 @@ use std::ffi::{c_int, c_void};
 
 use libc::{off_t, size_t};
 
-use crate::{call::kernel, memory::change};
+use crate::{call::kernel, data::finish_copies, memory};
+
+/// Makes a call that unmaps or protects these bytes.
+fn change<T>(start: usize, length: usize, call: impl FnOnce() -> T) -> T {
+    memory::change(start, length, finish_copies, call)
+}
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn munmap(start: *mut c_void, length: size_t) -> c_int {
