@@ -7,6 +7,7 @@ mod links;
 mod open_vswitch;
 mod programs;
 mod taken_nics;
+mod tuned;
 
 use std::fmt;
 
@@ -19,6 +20,7 @@ pub use links::{Bridge, LinkEnd, LinkUp, Namespace, Veth};
 pub use open_vswitch::OpenVswitch;
 pub use programs::PinnedPrograms;
 pub use taken_nics::{MovedNic, UnmanagedNic};
+pub use tuned::{DriverNumber, DriverSetting, MachineSetting, OffloadSwitch, OwnFile, RootQdisc};
 
 /// Declares all kinds of change: each variant has its type, whose words are its words.
 macro_rules! kinds {
@@ -87,6 +89,16 @@ kinds! {
     /// A network manager told to leave a NIC alone.
     #[serde(rename = "left-alone")]
     UnmanagedNic(UnmanagedNic),
+    /// A number of a driver.
+    DriverSetting(DriverSetting),
+    /// An offload switched on or off.
+    OffloadSwitch(OffloadSwitch),
+    /// The queueing discipline of an interface.
+    RootQdisc(RootQdisc),
+    /// A setting of the machine in files.
+    MachineSetting(MachineSetting),
+    /// A configuration file of ours.
+    OwnFile(OwnFile),
 }
 
 /// Namespace and interface, in words.

@@ -49,6 +49,7 @@ pub mod stream;
 mod toml_text;
 mod total;
 pub mod trial;
+pub mod tuning;
 pub mod typeset;
 pub mod units;
 pub mod verdict;

@@ -124,6 +124,17 @@ pub struct Saved {
     pub message: Vec<u8>,
 }
 
+/// The queueing disciplines of an interface.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Queueing {
+    /// Kind of the discipline that everything sent goes through.
+    pub kind: String,
+    /// Whether the kernel itself has chosen it.
+    pub is_default: bool,
+    /// All that somebody configured, with classes and filters, without the kernel's own.
+    pub saved: Vec<Saved>,
+}
+
 /// Facts for or against taking a NIC.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NicFacts {

@@ -8,6 +8,7 @@ mod message;
 mod multicast;
 mod queueing;
 mod restore;
+mod root_qdisc;
 mod routes;
 
 use std::{collections::BTreeMap, net::Ipv6Addr, os::fd::AsRawFd};
@@ -36,6 +37,7 @@ use crate::{
 use addresses::ADDRESSES;
 pub use restore::restore;
 use routes::RoutesThrough;
+pub use root_qdisc::{lasting_queueing, queueing, set_queueing, set_root_qdisc};
 pub use routes::routes;
 
 /// The kernel's groups of per-interface settings.

@@ -15,7 +15,8 @@ use crate::{
 
 pub use rules::{is_steered, steer, unsteer};
 pub use settings::{
-    Queues, coalescing, offload_states, offloads_by_name, prompt, queues, set_coalescing, set_settings, settings,
+    Queues, coalescing, driver_number, is_offload_requested, offload_states, offloads_by_name, prompt, queues,
+    set_coalescing, set_driver_number, set_offload_by_name, set_settings, settings,
 };
 pub use stamping::{set_stamping, stamping, stamps_in_hardware};
 

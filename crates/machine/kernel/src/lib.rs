@@ -21,6 +21,7 @@ mod link_message;
 pub mod local;
 pub mod lock;
 pub mod log;
+pub mod machine_file;
 pub mod namespace;
 pub mod napi;
 pub mod neighbour;

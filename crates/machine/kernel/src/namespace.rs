@@ -155,6 +155,12 @@ pub fn own_identity() -> Result<u64> {
         .on("getsockopt(SO_NETNS_COOKIE)", "network namespace")
 }
 
+/// Whether the calling thread's namespace is that of the machine's first process.
+pub fn is_machines_own() -> bool {
+    let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
+    of("thread-self").is_some_and(|own| of("1") == Some(own))
+}
+
 /// Number by which the calling thread's namespace knows a namespace; `None` if they have no interfaces that belong together.
 pub fn number(name: &str) -> Result<Option<i32>> {
     let namespace = open(name)?;

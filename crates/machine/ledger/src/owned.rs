@@ -18,6 +18,7 @@ use model::{
     change::{MovedNic, Namespace, UnmanagedNic},
 };
 use serde::Serialize;
+use serde_json::Value;
 
 use crate::{
     Error, Failure, UndoErrors,
@@ -38,6 +39,17 @@ pub struct Ledger {
     lock: FileLock,
     boot_id: String,
     contents: Contents,
+}
+
+/// A standing change with the states of its object, each as the ledger writes it: `null` where it is as the change wants it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct State {
+    /// The change.
+    pub change: Change,
+    /// State before it was made.
+    pub before: Value,
+    /// Present state, or why it cannot be read.
+    pub now: Result<Value, String>,
 }
 
 impl Ledger {
@@ -130,6 +142,39 @@ impl Ledger {
         Ok(())
     }
 
+    /// The standing changes with their states.
+    pub fn states(&self) -> Vec<State> {
+        let state = |entry: &Entry| {
+            let now = self.machine.prepare(&entry.change).map(|prepared| prepared.before.state());
+            State {
+                change: entry.change.clone(),
+                before: entry.before.state(),
+                now: now.map_err(|error| error.to_string()),
+            }
+        };
+        self.contents.entries.iter().map(state).collect()
+    }
+
+    /// Description of kept changes, as it was given to [`Ledger::keep`].
+    pub fn kept_about(&self) -> Option<&Value> {
+        self.contents.kept.as_ref()
+    }
+
+    /// Undoes those changes that are meant, in reverse order.
+    pub fn undo_where(&mut self, is_meant: impl Fn(&Change) -> bool) -> Result<Vec<Change>, UndoErrors> {
+        let meant: Vec<Entry> =
+            self.contents.entries.iter().rev().filter(|entry| is_meant(&entry.change)).cloned().collect();
+        self.undo_entries(meant)
+    }
+
+    /// Ends the record of those changes that are meant. They stand.
+    pub fn forget_where(&mut self, is_meant: impl Fn(&Change) -> bool) -> Result<(), Error> {
+        let (meant, rest): (Vec<_>, Vec<_>) =
+            self.contents.entries.drain(..).partition(|entry| is_meant(&entry.change));
+        self.contents.entries = rest;
+        meant.iter().try_for_each(|entry| self.append(&Line::Undone(entry.seq)))
+    }
+
     /// Number of standing changes.
     pub fn standing(&self) -> usize {
         self.contents.entries.len()
@@ -150,9 +195,13 @@ impl Ledger {
 
     /// Undoes the last `changes` changes in the same way.
     pub fn undo_last(&mut self, changes: usize) -> Result<Vec<Change>, UndoErrors> {
+        self.undo_entries(self.contents.entries.iter().rev().take(changes).cloned().collect())
+    }
+
+    fn undo_entries(&mut self, entries: Vec<Entry>) -> Result<Vec<Change>, UndoErrors> {
         let (mut undone, mut errors, mut away) = (Vec::new(), Vec::new(), Vec::new());
         let mut again = Vec::new();
-        for entry in self.contents.entries.clone().into_iter().rev().take(changes) {
+        for entry in entries {
             if waits(&entry.change, &away) {
                 continue;
             }

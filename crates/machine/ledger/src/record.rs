@@ -26,6 +26,14 @@ impl Before {
         Ok(Self { before: name.to_owned(), value })
     }
 
+    /// The state as a value: `null` where it was as requested.
+    pub(crate) fn state(&self) -> Value {
+        match &self.value {
+            Value::Null if self.before != SAME => Value::from(self.before.as_str()),
+            value => value.clone(),
+        }
+    }
+
     /// The state recorded under this name.
     pub(crate) fn read<T: DeserializeOwned>(&self, name: &str) -> serde_json::Result<Option<T>> {
         if self.before == SAME {

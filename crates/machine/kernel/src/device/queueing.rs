@@ -10,7 +10,7 @@ pub(super) const QDISCS: Kind =
 const CLASSES: Kind = Kind { name: "classes", new: 40, get: 42, head: 20, index_attribute: None };
 const FILTERS: Kind = Kind { name: "filters", new: 44, get: 46, head: 20, index_attribute: None };
 
-const TCA_KIND: u16 = 1;
+pub(super) const TCA_KIND: u16 = 1;
 const TCA_OPTIONS: u16 = 2;
 const TCA_STAB: u16 = 8;
 const TCA_CHAIN: u16 = 11;
@@ -25,7 +25,7 @@ const TCA_U32_DIVISOR: u16 = 4;
 const FIRST_OWN_TABLE: u32 = 0x8000_0000;
 
 /// `TC_H_ROOT` and `TC_H_INGRESS` of linux/pkt_sched.h.
-const ROOT: u32 = u32::MAX;
+pub(super) const ROOT: u32 = u32::MAX;
 const INGRESS: u32 = 0xffff_fff1;
 /// The two sides of clsact, as parents of filters.
 const SIDES: [u32; 2] = [0xffff_fff2, 0xffff_fff3];
@@ -155,11 +155,11 @@ fn beneath(mut entry: Entry, parent: u32) -> Entry {
 }
 
 /// `struct tcmsg`: handle, parent, and for a filter priority and protocol.
-fn number(entry: &Entry) -> u32 {
+pub(super) fn number(entry: &Entry) -> u32 {
     entry.head_number(8)
 }
 
-fn parent(entry: &Entry) -> u32 {
+pub(super) fn parent(entry: &Entry) -> u32 {
     entry.head_number(12)
 }
 

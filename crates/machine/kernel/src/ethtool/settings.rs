@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use model::{nic::DriverSettings, settings::Offload};
+use model::{change::DriverNumber, nic::DriverSettings, settings::Offload};
 
 use super::{ask, if_supported, names, set_stamping, stamping, strings};
 use crate::error::{On, Result, invalid};
@@ -32,7 +32,9 @@ const NUMBERS: [Numbers; 4] = [
 
 /// Their indices in it.
 const CHANNELS: usize = 0;
+const RINGS: usize = 1;
 const COALESCING: usize = 2;
+const PAUSE: usize = 3;
 
 /// Queues in use for each direction, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -63,6 +65,68 @@ pub fn settings(interface: &str) -> Result<DriverSettings> {
         }
     }
     Ok(settings)
+}
+
+/// Index of a number's structure, of the number in it, and of the largest value that the driver takes.
+fn place(number: DriverNumber) -> (usize, usize, Option<usize>) {
+    match number {
+        DriverNumber::RingRx => (RINGS, 4, Some(0)),
+        DriverNumber::RingTx => (RINGS, 7, Some(3)),
+        DriverNumber::ChannelsRx => (CHANNELS, 4, Some(0)),
+        DriverNumber::ChannelsTx => (CHANNELS, 5, Some(1)),
+        DriverNumber::ChannelsCombined => (CHANNELS, 7, Some(3)),
+        DriverNumber::RxUsecs => (COALESCING, 0, None),
+        DriverNumber::RxFrames => (COALESCING, 1, None),
+        DriverNumber::TxUsecs => (COALESCING, 4, None),
+        DriverNumber::TxFrames => (COALESCING, 5, None),
+        DriverNumber::AdaptiveRx => (COALESCING, 9, None),
+        DriverNumber::AdaptiveTx => (COALESCING, 10, None),
+        DriverNumber::PauseAutonegotiation => (PAUSE, 0, None),
+        DriverNumber::PauseRx => (PAUSE, 1, None),
+        DriverNumber::PauseTx => (PAUSE, 2, None),
+    }
+}
+
+/// A number of an interface's driver with its largest value, where the driver tells; `None` if it has no such number.
+pub fn driver_number(interface: &str, number: DriverNumber) -> Result<Option<(u32, Option<u32>)>> {
+    let (structure, value, most) = place(number);
+    let values = if_supported(get(interface, &NUMBERS[structure]))?;
+    Ok(values.map(|values| (values[value], most.map(|most| values[most]))).filter(|(_, most)| *most != Some(0)))
+}
+
+/// Sets a number and leaves those beside it.
+pub fn set_driver_number(interface: &str, number: DriverNumber, value: u32) -> Result<()> {
+    let (structure, at, _) = place(number);
+    let mut values = get(interface, &NUMBERS[structure])?;
+    values[at] = value;
+    set_where_other(interface, &NUMBERS[structure], &values)
+}
+
+/// Whether an offload is asked for; it may wait for another one.
+pub fn is_offload_requested(interface: &str, name: &str) -> Result<bool> {
+    let number = offload_number(interface, name)?;
+    Ok(blocks(interface)?.get(number / 32).is_some_and(|block| block & bit(number) != 0))
+}
+
+/// Asks for an offload, or asks no more.
+pub fn set_offload_by_name(interface: &str, name: &str, on: bool) -> Result<()> {
+    let number = offload_number(interface, name)?;
+    let mut wanted = blocks(interface)?;
+    if let Some(block) = wanted.get_mut(number / 32) {
+        *block = if on { *block | bit(number) } else { *block & !bit(number) };
+    }
+    set_offloads(interface, &wanted)
+}
+
+fn offload_number(interface: &str, name: &str) -> Result<usize> {
+    let names = names(interface, OFFLOAD_NAMES, strings(interface, OFFLOAD_NAMES)?)?;
+    let found = names.iter().position(|known| known == name);
+    found.ok_or_else(|| invalid("the kernel knows no offload of this name")).on("check", name)
+}
+
+/// The bit of an offload in its block.
+fn bit(number: usize) -> u32 {
+    1 << (number % 32)
 }
 
 /// Offloads of an interface of the caller's namespace, as `ethtool -k` names them, and whether they are on.

@@ -74,7 +74,8 @@ impl Kind for InterfaceMtu {
     }
 
     fn read(&self) -> Result<Option<MtuBefore>, Failure> {
-        Ok(Some(MtuBefore(link::mtu(&self.namespace, &self.interface)?)))
+        let now = link::mtu(&self.namespace, &self.interface)?;
+        Ok((now != self.mtu).then_some(MtuBefore(now)))
     }
 
     fn make(&self, _: MtuBefore) -> Result<(), Failure> {

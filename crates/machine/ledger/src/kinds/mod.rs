@@ -9,6 +9,7 @@ mod open_vswitch;
 mod programs;
 mod taken_nics;
 mod unmanaged_nic;
+mod tuned;
 
 use kernel::namespace as namespaces;
 use model::Change;
@@ -94,6 +95,11 @@ pub(crate) fn kind(change: &Change) -> &dyn AnyKind {
         Change::PinnedPrograms(change) => change,
         Change::Nic(change) => change,
         Change::UnmanagedNic(change) => change,
+        Change::DriverSetting(change) => change,
+        Change::OffloadSwitch(change) => change,
+        Change::RootQdisc(change) => change,
+        Change::MachineSetting(change) => change,
+        Change::OwnFile(change) => change,
     }
 }
 

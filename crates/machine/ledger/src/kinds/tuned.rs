@@ -1,0 +1,182 @@
+//! Settings that tuning changes.
+
+use std::{
+    collections::BTreeMap,
+    fs::{self, OpenOptions},
+    io::{self, Write},
+    os::unix::fs::OpenOptionsExt,
+    path::Path,
+};
+
+use kernel::{device, ethtool, machine_file};
+use model::{
+    change::{DriverSetting, MachineSetting, OffloadSwitch, OwnFile, RootQdisc},
+    nic::Queueing,
+};
+
+use super::{Kind, undo_in, unless, within};
+use crate::{failure::Failure, record::Namespaces};
+
+impl Kind for DriverSetting {
+    type Before = u32;
+
+    const BEFORE: &'static str = "number";
+
+    fn namespaces(&self) -> Vec<&str> {
+        vec![&self.namespace]
+    }
+
+    fn read(&self) -> Result<Option<u32>, Failure> {
+        let now = within(&self.namespace, || ethtool::driver_number(&self.interface, self.number))?;
+        // A driver that has no such number says so when it is set.
+        let now = now.map_or(self.value.wrapping_add(1), |(now, _)| now);
+        Ok((now != self.value).then_some(now))
+    }
+
+    fn make(&self, _: u32) -> Result<(), Failure> {
+        Ok(within(&self.namespace, || ethtool::set_driver_number(&self.interface, self.number, self.value))?)
+    }
+
+    fn undo(&self, before: u32, recorded: &Namespaces) -> Result<bool, Failure> {
+        let set = || within(&self.namespace, || ethtool::set_driver_number(&self.interface, self.number, before));
+        undo_in(&self.namespace, recorded, set)
+    }
+}
+
+impl Kind for OffloadSwitch {
+    /// Whether it was asked for.
+    type Before = bool;
+
+    const BEFORE: &'static str = "requested";
+
+    fn namespaces(&self) -> Vec<&str> {
+        vec![&self.namespace]
+    }
+
+    fn read(&self) -> Result<Option<bool>, Failure> {
+        let requested = within(&self.namespace, || ethtool::is_offload_requested(&self.interface, &self.feature))?;
+        Ok((requested != self.on).then_some(requested))
+    }
+
+    fn make(&self, _: bool) -> Result<(), Failure> {
+        Ok(within(&self.namespace, || ethtool::set_offload_by_name(&self.interface, &self.feature, self.on))?)
+    }
+
+    fn undo(&self, before: bool, recorded: &Namespaces) -> Result<bool, Failure> {
+        let set = || within(&self.namespace, || ethtool::set_offload_by_name(&self.interface, &self.feature, before));
+        undo_in(&self.namespace, recorded, set)
+    }
+}
+
+impl Kind for RootQdisc {
+    type Before = Queueing;
+
+    const BEFORE: &'static str = "queueing";
+
+    fn namespaces(&self) -> Vec<&str> {
+        vec![&self.namespace]
+    }
+
+    fn read(&self) -> Result<Option<Queueing>, Failure> {
+        let now = within(&self.namespace, || device::queueing(&self.interface))?;
+        let is_so = now.kind == self.kind;
+        if !is_so {
+            let lasting = within(&self.namespace, || device::lasting_queueing(&self.interface))?;
+            if !lasting.is_empty() {
+                return Err(Failure::Lasting(lasting));
+            }
+        }
+        Ok((!is_so).then_some(now))
+    }
+
+    fn make(&self, _: Queueing) -> Result<(), Failure> {
+        Ok(within(&self.namespace, || device::set_root_qdisc(&self.interface, &self.kind))?)
+    }
+
+    fn undo(&self, before: Queueing, recorded: &Namespaces) -> Result<bool, Failure> {
+        let set = || within(&self.namespace, || device::set_queueing(&self.interface, &before));
+        undo_in(&self.namespace, recorded, set)
+    }
+}
+
+impl Kind for MachineSetting {
+    /// Values of the files.
+    type Before = BTreeMap<String, String>;
+
+    const BEFORE: &'static str = "files";
+
+    fn namespaces(&self) -> Vec<&str> {
+        vec![]
+    }
+
+    fn read(&self) -> Result<Option<Self::Before>, Failure> {
+        let mut before = BTreeMap::new();
+        for (path, wanted) in &self.files {
+            let now = machine_file::read(path)?;
+            if now != *wanted {
+                before.insert(path.clone(), now);
+            }
+        }
+        Ok((!before.is_empty()).then_some(before))
+    }
+
+    fn make(&self, before: Self::Before) -> Result<(), Failure> {
+        let wanted = self.files.iter().filter(|(path, _)| before.contains_key(*path));
+        Ok(wanted.into_iter().try_for_each(|(path, value)| machine_file::write(path, value))?)
+    }
+
+    fn undo(&self, before: Self::Before, _: &Namespaces) -> Result<bool, Failure> {
+        let mut any = false;
+        for (path, value) in before {
+            match machine_file::write(&path, &value) {
+                // A core or an interrupt that has gone took its setting along.
+                Err(error) if error.says_gone() => {}
+                written => {
+                    written?;
+                    any = true;
+                }
+            }
+        }
+        Ok(any)
+    }
+}
+
+impl Kind for OwnFile {
+    type Before = ();
+
+    const BEFORE: &'static str = "absent";
+
+    const SURVIVES_REBOOT: bool = true;
+
+    fn namespaces(&self) -> Vec<&str> {
+        vec![]
+    }
+
+    fn read(&self) -> Result<Option<()>, Failure> {
+        match fs::read_to_string(&self.path) {
+            Ok(text) if text == self.text => Ok(None),
+            Ok(_) => Err(Failure::Taken { what: format!("file {}", self.path), remove: format!("rm {}", self.path) }),
+            Err(error) => Ok(unless((), error.kind() != io::ErrorKind::NotFound)),
+        }
+    }
+
+    fn make(&self, (): ()) -> Result<(), Failure> {
+        let path = Path::new(&self.path);
+        let new = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path);
+        let written = new.and_then(|mut file| {
+            file.write_all(self.text.as_bytes())?;
+            file.sync_all()
+        });
+        written.map_err(|io| Failure::File { path: path.to_owned(), io })
+    }
+
+    /// A file that somebody has written since is theirs. One that a crash left half written is ours.
+    fn undo(&self, (): (), _: &Namespaces) -> Result<bool, Failure> {
+        let path = Path::new(&self.path);
+        let is_ours = fs::read_to_string(path).is_ok_and(|text| self.text.starts_with(&text));
+        if !is_ours {
+            return Ok(false);
+        }
+        fs::remove_file(path).map(|()| true).map_err(|io| Failure::File { path: path.to_owned(), io })
+    }
+}
