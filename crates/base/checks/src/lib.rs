@@ -13,6 +13,7 @@ mod ipv6;
 mod kernel;
 mod lab;
 mod store;
+pub mod tuning;
 mod user;
 
 use model::{

@@ -19,3 +19,4 @@ pub mod routes;
 mod services;
 pub mod settings;
 mod source;
+pub mod tuning;

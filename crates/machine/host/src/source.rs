@@ -195,7 +195,7 @@ pub(crate) fn of_file<T>(path: &str, result: io::Result<T>) -> Reading<T> {
 }
 
 /// The kernel's answer to a question, named by its command.
-fn answer<T>(question: &str, result: kernel::Result<T>) -> Reading<T> {
+pub(crate) fn answer<T>(question: &str, result: kernel::Result<T>) -> Reading<T> {
     match result {
         Ok(value) => Reading::Known(value),
         Err(error) if error.says_gone() || is_absence(error.io_kind()) => Reading::Absent,
