@@ -5,7 +5,7 @@ use ledger::UndoErrors;
 use probe::ProbeError;
 use protocol::{Failure, FailureKind};
 
-use crate::router::RouterError;
+use crate::{router::RouterError, tuning::TuningError};
 
 /// Failure of a system call.
 pub(crate) fn kernel(error: kernel::Error) -> Failure {
@@ -31,6 +31,15 @@ pub(crate) fn program(error: &xdp::RedirectError) -> Failure {
 /// Failure of a router.
 pub(crate) fn router(error: &RouterError) -> Failure {
     Failure::new(FailureKind::Change, "the XDP router", error)
+}
+
+/// Failure of a tuning.
+pub(crate) fn tuning(error: &TuningError) -> Failure {
+    let kind = match error {
+        TuningError::NoRoot => FailureKind::Privilege,
+        _ => FailureKind::Change,
+    };
+    Failure::new(kind, "the tuning", error)
 }
 
 /// Failure of a measurement.

@@ -12,6 +12,7 @@ mod machine;
 mod outbox;
 pub mod router;
 mod task;
+pub mod tuning;
 mod window;
 
 use std::{

@@ -5,10 +5,13 @@ use std::{path::Path, thread, time::Duration};
 use host::counters::{CpuTimes, Snapshot};
 use kernel::{clock, link::list, privilege};
 use ledger::{Cleanup, Ledger, UndoErrors};
-use model::{Bed, CoreUse, Privilege};
+use model::{Bed, CoreUse, Privilege, tuning::TuningState};
 use protocol::{Failure, FailureKind, LabState, LinkReading, Reply, Request, build_id};
 
-use crate::{failure, router};
+use crate::{
+    failure, router,
+    tuning::{self, Others, TuningError},
+};
 
 /// In a user namespace, changes and their record end with its last process.
 const LEDGER_IN_USER_NAMESPACE: &str = "/run/wireproof/ledger";
@@ -45,7 +48,7 @@ impl Machine {
                 Ok(Reply::Done)
             }
             Request::ListBeds => {
-                let beds = ledger::kept(directory()?, |owner| !router::is_owner(owner));
+                let beds = ledger::kept(directory()?, |owner| !router::is_owner(owner) && !tuning::is_owner(owner));
                 Ok(Reply::Beds(beds.map_err(failure::change)?))
             }
             Request::Route { interfaces } => {
@@ -79,6 +82,20 @@ impl Machine {
                 host::cabling::cabling(&interfaces).map(Reply::Cables).map_err(failure::kernel)
             }
             Request::RefusedCards => Ok(Reply::RefusedCards(host::interfaces::refused_cards())),
+            Request::TuningReadings { wanted } => {
+                Ok(Reply::TuningReadings(Box::new(host::tuning::readings(&wanted).map_err(failure::kernel)?)))
+            }
+            Request::Tune { order } => tuning_state(tuning::apply(&order).map(Some)),
+            Request::TuningState => tuning_state(tuning::state()),
+            Request::ConfirmTuning => tuning_state(tuning::confirm().map(Some)),
+            Request::UndoTuning { force, forget } => {
+                let others = match (force, forget) {
+                    (true, _) => Others::Overwrite,
+                    (false, true) => Others::Forget,
+                    (false, false) => Others::Report,
+                };
+                tuning::undo(others).map(Reply::TuningUndone).map_err(|error| failure::tuning(&error))
+            }
             Request::NicsState => Ok(Reply::NicsState(Box::new(host::nics::nics().map_err(failure::kernel)?))),
         }
     }
@@ -113,6 +130,10 @@ impl Machine {
     fn ledger(&mut self) -> Result<&mut Ledger, Failure> {
         self.ledger.as_mut().ok_or_else(not_open)
     }
+}
+
+fn tuning_state(state: Result<Option<TuningState>, TuningError>) -> Result<Reply, Failure> {
+    state.map(|state| Reply::Tuning(state.map(Box::new))).map_err(|error| failure::tuning(&error))
 }
 
 fn not_counting() -> Failure {

@@ -41,7 +41,7 @@ impl DutReader {
     pub(crate) fn open(asked: &Remote, here: &HostFacts, wanted: &Wanted) -> Result<Self, BedError> {
         let ssh = ssh(asked, &wanted.reach);
         let remote = remote_facts(&ssh)?;
-        let mut machine = start_agent(&ssh, &remote, false, &here.architecture, wanted)?;
+        let mut machine = start_agent(&ssh, &remote, false, &here.architecture, &wanted.reach, &wanted.program)?;
         machine.allowed.host = machine.host_facts()?.hostname;
         let is_ssh = |interface: &InterfaceFacts| {
             let own = interface.addresses.iter().filter_map(|text| text.split_once('/')?.0.parse().ok());

@@ -23,6 +23,7 @@ mod reference;
 mod session;
 mod through;
 mod topology;
+mod tuning;
 mod wanted;
 
 pub use cabling::{Cabling, cabling};
@@ -36,4 +37,5 @@ pub use protocol::Caller;
 pub use session::{Agents, Alone, HostLoad, Session};
 pub use through::DutUnreachable;
 pub use topology::dut_namespace;
+pub use tuning::TunedHost;
 pub use wanted::{BedRef, NicConsent, Reach, Rights, Wanted};

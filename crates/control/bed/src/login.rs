@@ -1,5 +1,7 @@
 //! Other machines, reached by the user's own ssh.
 
+use std::path::Path;
+
 use model::Privilege;
 use protocol::{RemoteFacts, Ssh, remote_facts};
 
@@ -27,7 +29,14 @@ pub(crate) fn log_in(mut here: Machine, wanted: &Wanted) -> Result<Vec<Machine>,
         if machines.len() == 1 {
             machines[0].ssh = remote.near;
         }
-        let mut far = start_agent(&ssh, &remote, remote.uid != 0 && remote.sudo, &facts.architecture, wanted)?;
+        let mut far = start_agent(
+            &ssh,
+            &remote,
+            remote.uid != 0 && remote.sudo,
+            &facts.architecture,
+            &wanted.reach,
+            &wanted.program,
+        )?;
         let taken: Vec<&str> = machines.iter().map(Machine::name).collect();
         far.allowed.host = name(&taken, &far.host_facts()?.hostname, &asked.destination);
         far.allowed.root = remote.uid == 0 || remote.sudo;
@@ -49,10 +58,11 @@ pub(crate) fn start_agent(
     facts: &RemoteFacts,
     sudo: bool,
     architecture: &str,
-    wanted: &Wanted,
+    reach: &Reach,
+    program: &Path,
 ) -> Result<Machine, BedError> {
     let to = ssh.destination.clone();
-    if !wanted.reach.push {
+    if !reach.push {
         let by_hand = ssh.by_hand(&["command", "-v", "wireproof"]);
         let program = facts.wireproof.as_ref().ok_or(HostsError::NoProgram { to, by_hand })?;
         return Machine::there(ssh.clone(), sudo, false, program.into());
@@ -61,7 +71,7 @@ pub(crate) fn start_agent(
         let there = facts.architecture.clone();
         return Err(HostsError::Architecture { to, there, here: architecture.to_owned() }.into());
     }
-    Machine::there(ssh.clone(), sudo, true, wanted.program.clone())
+    Machine::there(ssh.clone(), sudo, true, program.to_owned())
 }
 
 /// A name for a machine that differs from those taken.

@@ -7,6 +7,7 @@ use model::{
     SoFar,
     card::{Cable, Refused},
     environment::{EndpointFacts, HostFacts},
+    tuning::{TuningOrder, TuningReadings, TuningState, Undone, Wanted},
 };
 use serde::{Deserialize, Serialize};
 
@@ -216,6 +217,27 @@ pub enum Request {
     },
     /// The machine's interfaces, with reasons for or against taking each.
     NicsState,
+    /// Readings that a plan of tuning needs.
+    TuningReadings {
+        /// The readings.
+        wanted: Wanted,
+    },
+    /// Tune the machine, and keep that when the agent ends.
+    Tune {
+        /// The plan.
+        order: Box<TuningOrder>,
+    },
+    /// The tuning that stands.
+    TuningState,
+    /// Keep a tuning that waits for that.
+    ConfirmTuning,
+    /// Undo the tuning.
+    UndoTuning {
+        /// Whether to undo changes that somebody else has changed again.
+        force: bool,
+        /// Whether to forget those instead.
+        forget: bool,
+    },
 }
 
 /// Answers.
@@ -254,6 +276,12 @@ pub enum Reply {
     Cables(Vec<Cable>),
     /// State for making a bed of ports.
     NicsState(Box<NicsState>),
+    /// Readings for a plan of tuning.
+    TuningReadings(Box<TuningReadings>),
+    /// The tuning; `None` without one.
+    Tuning(Option<Box<TuningState>>),
+    /// A tuning that was undone.
+    TuningUndone(Undone),
 }
 
 /// State of this machine for making a lab.

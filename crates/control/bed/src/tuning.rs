@@ -1,0 +1,95 @@
+//! A machine that is tuned: this one, or another one reached by the user's own ssh.
+
+use std::path::Path;
+
+use model::tuning::{TuningOrder, TuningReadings, TuningState, Undone, Wanted};
+use protocol::{Reply, Request, remote_facts};
+
+use crate::{
+    error::{BedError, HostsError},
+    login::{ssh, start_agent},
+    machine::Machine,
+    reference::{SSH, remote},
+    wanted::Reach,
+};
+
+/// A machine with its agent.
+pub struct TunedHost(Machine);
+
+impl TunedHost {
+    /// This machine.
+    ///
+    /// # Errors
+    /// Its agent does not start.
+    pub fn here(program: &Path) -> Result<Self, BedError> {
+        Machine::here(program).map(Self)
+    }
+
+    /// Another machine, as `[ssh://][USER@]HOST[:PORT]`.
+    ///
+    /// # Errors
+    /// The reference is wrong, the machine cannot be reached, or its agent does not start.
+    pub fn there(host: &str, reach: &Reach, program: &Path) -> Result<Self, BedError> {
+        let asked = remote(host.strip_prefix(SSH).unwrap_or(host))
+            .map_err(|why| HostsError::Reference { host: host.to_owned(), why })?;
+        let architecture = Machine::here(program)?.host_facts()?.architecture;
+        let ssh = ssh(&asked, reach);
+        let facts = remote_facts(&ssh)?;
+        start_agent(&ssh, &facts, facts.uid != 0 && facts.sudo, &architecture, reach, program).map(Self)
+    }
+
+    /// Readings that a plan needs.
+    ///
+    /// # Errors
+    /// The machine does not answer.
+    pub fn readings(&mut self, wanted: Wanted) -> Result<TuningReadings, BedError> {
+        match self.0.ask(Request::TuningReadings { wanted })? {
+            Reply::TuningReadings(readings) => Ok(*readings),
+            other => Err(self.0.confused(&other)),
+        }
+    }
+
+    /// Tunes it.
+    ///
+    /// # Errors
+    /// A change is refused; those before it have been undone.
+    pub fn tune(&mut self, order: TuningOrder) -> Result<TuningState, BedError> {
+        let state = self.state_after(Request::Tune { order: Box::new(order) })?;
+        state.ok_or_else(|| self.0.confused(&Reply::Done))
+    }
+
+    /// The tuning that stands; `None` without one.
+    ///
+    /// # Errors
+    /// The machine does not answer.
+    pub fn state(&mut self) -> Result<Option<TuningState>, BedError> {
+        self.state_after(Request::TuningState)
+    }
+
+    /// Keeps a tuning that waits for that.
+    ///
+    /// # Errors
+    /// None waits.
+    pub fn confirm(&mut self) -> Result<TuningState, BedError> {
+        let state = self.state_after(Request::ConfirmTuning)?;
+        state.ok_or_else(|| self.0.confused(&Reply::Done))
+    }
+
+    /// Undoes the tuning.
+    ///
+    /// # Errors
+    /// There is none, or a change could not be undone.
+    pub fn undo(&mut self, force: bool, forget: bool) -> Result<Undone, BedError> {
+        match self.0.ask(Request::UndoTuning { force, forget })? {
+            Reply::TuningUndone(undone) => Ok(undone),
+            other => Err(self.0.confused(&other)),
+        }
+    }
+
+    fn state_after(&mut self, request: Request) -> Result<Option<TuningState>, BedError> {
+        match self.0.ask(request)? {
+            Reply::Tuning(state) => Ok(state.map(|state| *state)),
+            other => Err(self.0.confused(&other)),
+        }
+    }
+}
