@@ -16,6 +16,7 @@ mod rfc2544;
 mod router;
 mod schema;
 mod translated;
+mod tune;
 mod watch;
 
 use std::{env, ffi::OsString, path::PathBuf, process};
@@ -48,6 +49,7 @@ pub(crate) use report::ReportOptions;
 pub(crate) use rfc2544::{ClassifyOptions, KNOWN as RFC2544, Rfc2544Action, Rfc2544Options};
 pub(crate) use router::{RouterAction, RouterOptions};
 pub(crate) use translated::language;
+pub(crate) use tune::{TuneAction, TuneAsked, TuneHost};
 pub(crate) use watch::WatchOptions;
 
 /// Measure a network path, with the uncertainty of each figure, and write a report.
@@ -194,6 +196,11 @@ pub(crate) enum Command {
         #[command(flatten)]
         options: Box<InspectOptions>,
     },
+    /// Set a machine up for a goal, reversibly: each value with its reason and source, and all of it undone exactly.
+    Tune {
+        #[command(subcommand)]
+        action: TuneAction,
+    },
     /// Check what this kernel and this user can do, and what each missing piece costs.
     Doctor {
         /// Say instead which idle ports of this machine are cabled together: each is set up for a moment, and sends a few frames
@@ -254,6 +261,7 @@ impl Command {
             Self::Bed { .. }
                 | Self::Bypass { .. }
                 | Self::Router { .. }
+                | Self::Tune { .. }
                 | Self::Watch { .. }
                 | Self::Clean
                 | Self::Agent { .. }

@@ -27,6 +27,7 @@ mod run_output;
 mod runs;
 mod sides;
 mod table;
+mod tune;
 mod wanted;
 mod watch;
 mod words;
@@ -105,6 +106,7 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Bed { action } => bed::act(action, &common),
         Command::Bypass { options } => bypass::bypass(&options, &common),
         Command::Router { action } => router::act(&action, &common),
+        Command::Tune { action } => tune::act(&action, &common),
         Command::Runs { csv } if csv || common.json => history::export(&common),
         Command::Runs { .. } => runs::list(&common),
         Command::Import { file, name, condition } => import::import(&file, name, &condition, &common),

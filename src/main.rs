@@ -7,6 +7,7 @@ mod identity;
 mod nearest;
 mod output;
 mod paths;
+mod profiles;
 mod progress;
 mod references;
 mod resets;

@@ -62,3 +62,8 @@ fn heads_of_http_that_fuzzing_keeps_are_read() {
 fn tables_of_firmware_that_fuzzing_keeps_are_read() {
     each_of("firmware", targets::firmware);
 }
+
+#[test]
+fn profiles_that_fuzzing_keeps_are_read() {
+    each_of("profile", targets::profile);
+}

@@ -8,6 +8,7 @@ use model::{
     IpVersion, Mtu, Reading, Stream,
     search::{TrialResult, check_goals, parse_goals, parse_trials},
     stream::Mac,
+    tuning::{Profile, from_tuned},
 };
 use pcap::Replay;
 
@@ -51,6 +52,21 @@ fn frames_are_read(compiled: &Compiled) {
         let Ok(Some(seen)) = frame::read(&buffer[..length]) else { continue };
         assert!(seen.intact);
         assert_eq!(seen.tag.map(|tag| tag.sequence), Some(tag.sequence));
+    }
+}
+
+/// A profile of tuning, our own or one of tuned's: what is accepted is written and read again as the same, and gives a plan of which each
+/// value has one outcome.
+pub fn profile(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    if let Ok(profile) = Profile::parse(text) {
+        let written = toml::to_string(&profile).expect("a profile is TOML");
+        assert_eq!(Profile::parse(&written).as_ref(), Ok(&profile));
+    }
+    // It may be built on itself, and on one more.
+    let mut read = |name: &str| ["one", "two"].contains(&name).then(|| text.to_owned());
+    if let Ok((profile, _)) = from_tuned("one", &mut read) {
+        assert!(!profile.values.is_empty());
     }
 }
 

@@ -47,6 +47,12 @@ const COMPARED: &[Status] = &[
 ];
 const INSPECTED: &[Status] =
     &[DONE, COULD_NOT, USAGE, ("3", "A card gives no interface, or a check found something wrong.")];
+const UNDONE: &[Status] = &[
+    DONE,
+    COULD_NOT,
+    USAGE,
+    ("4", "Something was left, as somebody else has changed it since; --force undoes it, --forget leaves it for good."),
+];
 const CHECKED: &[Status] =
     &[("0", "This machine can measure."), ("1", "It cannot, or this could not be found out."), USAGE];
 const WATCHED: &[Status] = &[
@@ -94,7 +100,7 @@ const fn manual(command: &'static str, statuses: &'static [Status], examples: &'
     Manual { command, examples, statuses }
 }
 
-const MANUALS: [Manual; 39] = [
+const MANUALS: [Manual; 45] = [
     manual(
         "",
         ANY,
@@ -338,6 +344,38 @@ const MANUALS: [Manual; 39] = [
             ("inspect --since last", "Show what has changed since the last run."),
         ],
     ),
+    manual(
+        "tune",
+        PLAIN,
+        &[
+            ("tune plan --goal latency --dev eth1", "See what would be changed for low latency, and why."),
+            ("tune apply --goal latency --dev eth1", "Change it."),
+            ("tune undo", "Change it back."),
+        ],
+    ),
+    manual(
+        "tune plan",
+        PLAIN,
+        &[
+            ("tune plan --goal throughput --dev eth1 --mtu 9000", "Also for jumbo frames on each device of the path."),
+            ("tune plan --from tuned:network-latency", "See what a profile of tuned would change here."),
+            ("tune plan root@192.0.2.7 --goal router --dev eth1 --dev eth2", "Look at another machine."),
+        ],
+    ),
+    manual(
+        "tune apply",
+        PLAIN,
+        &[
+            ("tune apply --goal throughput --dev eth1 --persist", "Also write files that make the same at each boot."),
+            (
+                "tune apply --goal latency --dev eth1 --confirm-within \"2 min\"",
+                "Undo all after two minutes unless it is confirmed.",
+            ),
+        ],
+    ),
+    manual("tune undo", UNDONE, &[("tune undo", "Undo the tuning and remove its files.")]),
+    manual("tune status", PLAIN, &[("tune status --json", "The tuning that stands, for a script.")]),
+    manual("tune confirm", PLAIN, &[("tune confirm", "Keep a tuning that waits to be confirmed.")]),
     manual(
         "doctor",
         CHECKED,

@@ -29,7 +29,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) struct Moments(pub(crate) u64);
 
 impl Moments {
-    fn next(&mut self, below: u64) -> u64 {
+    pub(crate) fn next(&mut self, below: u64) -> u64 {
         // SplitMix64 (Steele, Lea, Flood 2014).
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);

@@ -46,6 +46,7 @@ mod sides;
 mod sizes;
 mod through_sudo;
 mod transactions;
+mod tune;
 mod unprivileged;
 mod waiting;
 mod watch;

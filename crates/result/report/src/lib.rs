@@ -40,6 +40,7 @@ mod stacks;
 mod summary;
 mod terminal;
 mod texts;
+mod tune;
 mod watch;
 
 pub use cards::{cards, narrow_bus};
@@ -69,4 +70,5 @@ pub use router::{router, router_is_up};
 pub use show::command;
 pub use sides::{received, received_so_far, sent};
 pub use summary::summary;
+pub use tune::{tuning_made, tuning_plan, tuning_state, tuning_undone};
 pub use watch::WatchWords;

@@ -93,6 +93,11 @@ impl Texts {
         self.format(&format!("{prefix}-{name}"), &fields.chain(beside).collect())
     }
 
+    /// The text of a key that takes no values; `None` if there is no such key.
+    pub(crate) fn find(&self, key: &str) -> Option<String> {
+        self.bundle.has_message(key).then(|| self.get(key))
+    }
+
     /// The text of a key that reads differently for one and for many.
     pub(crate) fn count(&self, key: &str, count: u64) -> String {
         self.format(key, &[("count", count)].into_iter().collect())
@@ -145,6 +150,7 @@ mod tests {
         router,
         search::{Classification, Irregular},
         trial::{ForwardingCheck, ForwardingFault, ForwardingField, NotApplicable, Refusal, StageName},
+        tuning::WhyLeftOut,
     };
     use schemars::JsonSchema;
 
@@ -218,6 +224,8 @@ mod tests {
             of("batch", names::<Batch>()),
             of("stage", names::<StageName>()),
             of("router-mode", names::<router::Mode>()),
+            of("tune-left-out", names::<WhyLeftOut>()),
+            of("tune-why", crate::tune::WHY.map(str::to_owned).into()),
             of("router-why", names::<router::WhyGeneric>()),
             of("router-passed", names::<router::Passed>()),
             of("router-dropped", names::<router::Dropped>()),

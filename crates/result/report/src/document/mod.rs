@@ -15,6 +15,7 @@ mod router;
 mod searches;
 mod sides;
 mod summary;
+mod tune;
 mod watch;
 
 use std::collections::BTreeMap;
@@ -44,6 +45,10 @@ pub use self::{
     searches::{SearchEntry, SearchedEntry},
     sides::{CaptureDocument, CaptureSchemaName, ReceivedDocument, ReceivedSchemaName, SentDocument, SentSchemaName},
     summary::{KeyFigureEntry, MainLimitEntry, SummaryEntry, TallyEntry, UndecidedEntry},
+    tune::{
+        PlannedChangeEntry, TuneDocument, TunePlanDocument, TunePlanSchemaName, TuneSchemaName, TuneUndoneDocument,
+        TuneUndoneSchemaName,
+    },
     watch::{
         MovingEntry, PeakEntry, QueueEntry, QueueWayEntry, RatesEntry, TotalEntry, WatchDocument, WatchSchemaName,
         WatchedEntry, WaysEntry,
@@ -70,7 +75,7 @@ pub struct Shape {
 }
 
 /// All documents.
-pub const SHAPES: [Shape; 21] = {
+pub const SHAPES: [Shape; 24] = {
     const fn of(name: &'static str, of: &'static str, schema: fn() -> serde_json::Value) -> Shape {
         Shape { name, of, schema }
     }
@@ -86,6 +91,9 @@ pub const SHAPES: [Shape; 21] = {
         of("bed", "\"bed list\" and \"bed up\"", beds::beds_schema),
         of("clean", "\"clean\", \"bed down\" and \"router down\"", beds::undone_schema),
         of("router", "\"router up\" and \"router stats\"", router::router_schema),
+        of("tune-plan", "\"tune plan\"", tune::tune_plan_schema),
+        of("tune", "\"tune apply\", \"tune status\" and \"tune confirm\"", tune::tune_schema),
+        of("tune-undone", "\"tune undo\"", tune::tune_undone_schema),
         of("doctor", "\"doctor\" and \"doctor --cabling\"", doctor::doctor_schema),
         of("inspect", "\"inspect\"", inspection::inspection_schema),
         of("watch", "Each line of \"watch\"", watch::watch_schema),

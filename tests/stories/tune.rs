@@ -1,0 +1,409 @@
+//! Tuning: applied, undone exactly, at any moment of a crash too, and never over somebody else's settings.
+
+use std::{
+    collections::BTreeMap,
+    fs,
+    path::Path,
+    process::{Child, Command, Stdio},
+    thread,
+    time::Duration,
+};
+
+use serde_json::Value;
+
+use crate::{
+    kills::Moments,
+    machine::{Snapshot, children},
+    other_host::signal,
+    program::{Desk, Done, text},
+    router::ip,
+    schemas::Schemas,
+    waiting::within,
+};
+
+const PATIENCE: Duration = Duration::from_secs(20);
+
+/// Settings of this story's network namespace alone: each kind that a veth has.
+const PROFILE: &str = r#"
+    [[value]]
+    setting = "sysctl net.ipv4.tcp_slow_start_after_idle"
+    value = "0"
+    why = "slow-start"
+    source = "RFC 5681"
+
+    [[value]]
+    setting = "sysctl net.ipv4.tcp_rmem"
+    value = "4096 87380 33554432"
+    at-least = true
+    why = "words of my own"
+    source = "somebody"
+
+    [[value]]
+    setting = "offload tx-tcp-segmentation"
+    value = "off"
+    why = "a reason"
+    source = "somebody"
+
+    [[value]]
+    setting = "offload rx-gro"
+    value = "on"
+    why = "gro"
+    source = "somebody"
+
+    [[value]]
+    setting = "qdisc"
+    value = "pfifo"
+    why = "a reason"
+    source = "somebody"
+
+    [[value]]
+    setting = "interface gro_flush_timeout"
+    value = "20000"
+    why = "poll-defer"
+    source = "somebody"
+
+    [[value]]
+    setting = "channels-combined"
+    value = "7"
+    why = "a reason"
+    source = "somebody"
+
+    [[value]]
+    setting = "rps"
+    value = "all"
+    why = "rps"
+    source = "somebody"
+"#;
+
+/// A bridge with two members and a VLAN on it.
+struct Ground<'a> {
+    desk: &'a Desk,
+    profile: String,
+}
+
+impl Drop for Ground<'_> {
+    fn drop(&mut self) {
+        self.desk.run(&["tune", "undo", "--force"]);
+    }
+}
+
+fn ground(desk: &Desk) -> Ground<'_> {
+    for words in [
+        "link add left type veth peer name left-peer",
+        "link add right type veth peer name right-peer",
+        "link add br0 type bridge",
+        "link set left master br0",
+        "link set right master br0",
+        "link add link br0 name br0.5 type vlan id 5",
+        "address add 198.18.0.1/24 dev br0",
+    ] {
+        ip(words);
+    }
+    for name in ["left", "left-peer", "right", "right-peer", "br0", "br0.5"] {
+        ip(&format!("link set {name} up"));
+    }
+    let is_up = || ip("link show br0.5").contains("state UP");
+    assert!(within(PATIENCE, is_up));
+    let profile = desk.path("profile.toml");
+    fs::write(&profile, PROFILE).unwrap();
+    Ground { desk, profile: text(&profile).to_owned() }
+}
+
+impl Ground<'_> {
+    fn run(&self, words: &[&str]) -> Done {
+        self.desk.run(&[&["tune"], words].concat())
+    }
+
+    fn asked<'a>(&'a self, action: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+        [&["tune", action, "--profile", &self.profile, "--dev", "left"], more].concat()
+    }
+
+    fn apply(&self, more: &[&str]) -> Value {
+        let done = self.desk.run(&[self.asked("apply", more), vec!["--json"]].concat());
+        assert_eq!(done.status, 0, "{}{}", done.out, done.err);
+        Schemas::of(self.desk).holds("tune", &done.json());
+        done.json()
+    }
+}
+
+/// All settings of this network namespace: each file, and what the tools show.
+#[derive(PartialEq)]
+struct Settings(BTreeMap<String, String>);
+
+impl Settings {
+    fn read() -> Self {
+        let mut all = BTreeMap::new();
+        files(Path::new("/proc/sys/net"), &mut all);
+        let show = |program: &str, words: &str| {
+            let done = Command::new(program).args(words.split(' ')).output().unwrap();
+            String::from_utf8_lossy(&done.stdout).into_owned()
+        };
+        for name in ["left", "right", "br0", "br0.5"] {
+            for option in ["-k", "-l", "-g", "-c", "-a"] {
+                all.insert(format!("ethtool {option} {name}"), show("ethtool", &format!("{option} {name}")));
+            }
+            all.insert(format!("tc {name}"), show("tc", &format!("qdisc show dev {name}")));
+        }
+        all.insert("ip link".to_owned(), show("ip", "-o link"));
+        all.insert("ip address".to_owned(), show("ip", "-o address"));
+        Self(all)
+    }
+
+    /// Asserts that all is as it was.
+    fn assert_same(&self, when: &str) {
+        let mut now = Self::read();
+        // IPv6 addresses and carriers settle.
+        within(PATIENCE, || {
+            now = Self::read();
+            *self == now
+        });
+        let differing: Vec<String> = self
+            .0
+            .iter()
+            .filter(|(key, value)| now.0.get(*key) != Some(value))
+            .map(|(key, value)| format!("{key}: {value} → {:?}", now.0.get(key)))
+            .collect();
+        assert!(differing.is_empty(), "{when}: {}", differing.join("\n"));
+    }
+}
+
+fn files(folder: &Path, all: &mut BTreeMap<String, String>) {
+    for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            files(&path, all);
+        } else if let Ok(value) = fs::read_to_string(&path) {
+            let name = path.display().to_string();
+            // Counters, and what moves by itself.
+            if !["conntrack", "tcp_mem", "udp_mem", "gc_", "icmp_msgs"].iter().any(|word| name.contains(word)) {
+                all.insert(name, value);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_tuning_is_planned_applied_and_undone_exactly() {
+    let desk = Desk::new();
+    let ground = ground(&desk);
+    let (before, machine) = (Settings::read(), Snapshot::take());
+    let plan = desk.run(&[ground.asked("plan", &["--mtu", "9000"]), vec!["--json"]].concat());
+    assert_eq!(plan.status, 0, "{}", plan.err);
+    Schemas::of(&desk).holds("tune-plan", &plan.json());
+    let plan = plan.json();
+    let changes = plan["changes"].as_array().unwrap();
+    let mtus: Vec<&str> =
+        changes.iter().filter(|it| it["setting"] == "mtu").map(|it| it["interface"].as_str().unwrap()).collect();
+    assert_eq!(mtus.len(), 4, "{plan:#}");
+    assert_eq!(&mtus[2..], ["br0", "br0.5"], "{plan:#}");
+    assert_eq!(plan["left_out"][0]["setting"], "channels-combined", "{plan:#}");
+    before.assert_same("planned");
+
+    let said = desk.run(&ground.asked("plan", &[]));
+    for words in [
+        "sysctl net.ipv4.tcp_slow_start_after_idle: 1 → 0",
+        "words of my own [somebody]",
+        "left qdisc: noqueue → pfifo",
+    ] {
+        assert!(said.out.contains(words), "{words}: {}", said.out);
+    }
+    let state = ground.apply(&["--mtu", "9000"]);
+    assert_eq!(state["tuning"]["progress"]["progress"], "kept");
+    assert_eq!(state["tuning"]["changes"].as_array().unwrap().len(), changes.len());
+    for (words, part) in [
+        ("link show left", "mtu 9000 qdisc pfifo"),
+        ("link show right", "mtu 9000"),
+        ("link show br0", "mtu 9000"),
+        ("link show br0.5", "mtu 9000"),
+    ] {
+        assert!(ip(words).contains(part), "{words}: {}", ip(words));
+    }
+    desk.run(&ground.asked("apply", &[])).fails(1, &["tuned already", "tune undo"]);
+    let status = ground.run(&["status", "--json"]);
+    Schemas::of(&desk).holds("tune", &status.json());
+    assert!(status.json()["tuning"]["changes"].as_array().unwrap().iter().all(|it| it["changed_to"].is_null()));
+    assert_eq!(desk.run(&["clean"]).status, 0, "a kept tuning is no leftover");
+    assert!(ip("link show left").contains("mtu 9000"));
+
+    let undone = ground.run(&["undo", "--json"]);
+    assert_eq!(undone.status, 0, "{}", undone.err);
+    Schemas::of(&desk).holds("tune-undone", &undone.json());
+    before.assert_same("undone");
+    machine.assert_same();
+    ground.run(&["undo"]).fails(1, &["not tuned"]);
+}
+
+#[test]
+fn what_somebody_else_changed_is_named_and_left_unless_told() {
+    let desk = Desk::new();
+    let ground = ground(&desk);
+    let before = Settings::read();
+    ground.apply(&[]);
+    let set = |value: &str| {
+        let word = format!("net.ipv4.tcp_slow_start_after_idle={value}");
+        assert!(Command::new("sysctl").args(["-qw", &word]).status().unwrap().success());
+    };
+    let tcp_rmem = || Command::new("sysctl").args(["-qw", "net.ipv4.tcp_rmem=5000 90000 7000000"]).status().unwrap();
+    assert!(tcp_rmem().success());
+    // Somebody undid this one: it is as before, and there is nothing to say.
+    set("1");
+    let status = ground.run(&["status"]);
+    assert!(status.out.contains("5000 90000 7000000"), "{}", status.out);
+    let undone = ground.run(&["undo"]);
+    assert_eq!(undone.status, 4, "{}{}", undone.out, undone.err);
+    assert!(undone.out.contains("5000 90000 7000000") && undone.out.contains("--force"), "{}", undone.out);
+    let of = |key: &str| Command::new("sysctl").args(["-n", key]).output().map(|it| it.stdout).unwrap();
+    assert_eq!(of("net.ipv4.tcp_rmem"), b"5000\t90000\t7000000\n");
+    let left = ground.run(&["status", "--json"]).json();
+    assert_eq!(left["tuning"]["changes"].as_array().unwrap().len(), 1, "{left:#}");
+    assert_eq!(ground.run(&["undo", "--force"]).status, 0);
+    before.assert_same("undone by force");
+
+    ground.apply(&[]);
+    assert!(tcp_rmem().success());
+    assert_eq!(ground.run(&["undo", "--forget"]).status, 0);
+    assert_eq!(of("net.ipv4.tcp_rmem"), b"5000\t90000\t7000000\n");
+    ground.run(&["undo"]).fails(1, &["not tuned"]);
+}
+
+#[test]
+fn what_is_not_confirmed_is_undone_and_what_is_confirmed_stays() {
+    let desk = Desk::new();
+    let ground = ground(&desk);
+    let before = Settings::read();
+    let state = ground.apply(&["--confirm-within", "6 s"]);
+    assert_eq!(state["tuning"]["progress"]["progress"], "waiting", "{state:#}");
+    desk.run(&ground.asked("apply", &[])).fails(1, &["waits to be confirmed"]);
+    assert!(within(PATIENCE, || ground.run(&["status", "--json"]).json()["tuning"].is_null()));
+    before.assert_same("its time was up");
+    ground.run(&["confirm"]).fails(1, &["no tuning waits"]);
+
+    // A change of the way to everything else has to be confirmed unasked.
+    ip("route add default via 198.18.0.2 dev br0");
+    let with_route = Settings::read();
+    let asked = ["tune", "apply", "--profile", &ground.profile, "--dev", "br0", "--mtu", "4000", "--json"];
+    let state = desk.run(&asked);
+    assert_eq!(state.status, 0, "{}", state.err);
+    assert_eq!(state.json()["tuning"]["progress"]["progress"], "waiting", "{}", state.out);
+    let kept = ground.run(&["confirm", "--json"]);
+    assert_eq!(kept.status, 0, "{}", kept.err);
+    assert_eq!(kept.json()["tuning"]["progress"]["progress"], "kept");
+    assert_eq!(ground.run(&["undo"]).status, 0);
+    with_route.assert_same("confirmed, then undone");
+
+    let holder = {
+        ground.apply(&["--confirm-within", "10 min"]);
+        let found = holders();
+        assert_eq!(found.len(), 1, "{found:?}");
+        found[0]
+    };
+    signal(holder, "-KILL");
+    assert!(within(PATIENCE, || holders().is_empty()));
+    assert_eq!(desk.run(&["clean"]).status, 0);
+    with_route.assert_same("its holder was killed");
+}
+
+/// Processes of this story that hold a tuning.
+fn holders() -> Vec<u32> {
+    let ground = |process: &str| fs::read_link(Path::new("/proc").join(process).join("ns/ipc")).ok();
+    let own = ground("thread-self");
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    let pids = all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+    let is_holder = |pid: &u32| {
+        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&words).contains("tune\0hold\0") && ground(&pid.to_string()) == own
+    };
+    pids.filter(is_holder).collect()
+}
+
+#[test]
+fn a_refused_change_undoes_those_before_it_and_says_which() {
+    let desk = Desk::new();
+    let ground = ground(&desk);
+    let before = Settings::read();
+    // The kernel takes no such value.
+    let profile = desk.path("refused.toml");
+    let refused = "[[value]]\nsetting = \"sysctl net.ipv4.tcp_congestion_control\"\nvalue = \"no-such\"\nwhy = \"a\"\nsource = \"b\"\n";
+    fs::write(&profile, format!("{PROFILE}\n{refused}")).unwrap();
+    let asked = ["tune", "apply", "--profile", text(&profile), "--dev", "left", "--mtu", "9000"];
+    desk.run(&asked).fails(1, &["tcp_congestion_control", "has been undone"]);
+    before.assert_same("refused");
+    assert!(ground.run(&["status", "--json"]).json()["tuning"].is_null());
+
+    assert!(Command::new("mount").args(["-o", "bind,ro", "/proc/sys", "/proc/sys"]).status().unwrap().success());
+    let done = desk.run(&ground.asked("apply", &[]));
+    assert!(Command::new("umount").arg("/proc/sys").status().unwrap().success());
+    done.fails(1, &["Read-only file system", "has been undone"]);
+    before.assert_same("read-only");
+    let unknown = ["tune", "plan", "--goal", "latency", "--dev", "nothing"];
+    desk.run(&unknown).fails(2, &["no such interface", "br0"]);
+}
+
+#[test]
+fn files_for_each_boot_are_written_marked_and_removed() {
+    let desk = Desk::new();
+    let ground = ground(&desk);
+    // A folder of this story's own in place of the machine's.
+    for folder in ["/etc/sysctl.d", "/etc/udev/rules.d"] {
+        assert!(Command::new("mount").args(["-t", "tmpfs", "none", folder]).status().unwrap().success(), "{folder}");
+    }
+    let state = ground.apply(&["--persist"]);
+    let files: Vec<&str> = state["tuning"]["files"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
+    assert_eq!(files.len(), 2, "{state:#}");
+    for file in &files {
+        assert!(fs::read_to_string(file).unwrap().starts_with("# Written by wireproof tune."), "{file}");
+    }
+    assert_eq!(ground.run(&["undo"]).status, 0);
+    assert!(files.iter().all(|file| !Path::new(file).exists()));
+    for folder in ["/etc/sysctl.d", "/etc/udev/rules.d"] {
+        assert!(Command::new("umount").arg(folder).status().unwrap().success(), "{folder}");
+    }
+}
+
+#[test]
+fn kills_while_tuning_and_undoing_leave_nothing() {
+    let desk = Desk::new();
+    let ground = ground(&desk);
+    kill(&ground, &mut Moments(0x5eed_0198_0018_0022), 20).unwrap_or_else(|wrong| panic!("{wrong}"));
+}
+
+/// Kills a process of so many applications or undoings at moments of the seed, and compares all settings with those before.
+fn kill(ground: &Ground<'_>, moments: &mut Moments, kills: u32) -> Result<(), String> {
+    let before = Settings::read();
+    for kill in 0..kills {
+        let is_undo = kill % 2 == 1;
+        let words: Vec<&str> = if is_undo { vec!["tune", "undo"] } else { ground.asked("apply", &["--mtu", "9000"]) };
+        if is_undo {
+            ground.apply(&["--mtu", "9000"]);
+        }
+        let mut process: Child = ground
+            .desk
+            .command(&words)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let wait = moments.next(120);
+        thread::sleep(Duration::from_millis(wait));
+        // The agent makes the changes; it is the only child.
+        let victim = children(process.id()).first().copied().filter(|_| moments.next(3) > 0).unwrap_or(process.id());
+        signal(victim, "-KILL");
+        process.wait().unwrap();
+        // The agent of a killed controller undoes what was not kept.
+        within(PATIENCE, || crate::machine::agents().is_empty());
+        let clean = ground.desk.run(&["clean"]);
+        if clean.status != 0 {
+            return Err(format!("kill {kill} after {wait} ms: {}", clean.err));
+        }
+        let state = ground.run(&["status", "--json"]).json();
+        if !state["tuning"].is_null() {
+            let undone = ground.run(&["undo"]);
+            if undone.status != 0 {
+                return Err(format!("kill {kill} after {wait} ms: {}{}", undone.out, undone.err));
+            }
+        }
+        before.assert_same(&format!("kill {kill} after {wait} ms, undoing: {is_undo}"));
+    }
+    Ok(())
+}
