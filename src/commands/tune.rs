@@ -111,7 +111,7 @@ fn apply(asked: &TuneAsked, confirm_within: Option<Nanos>, persist: bool, common
     let mut host = open(&asked.host)?;
     let (plan, readings) = planned(&mut host, asked)?;
     let lang = language(common);
-    if plan.changes.is_empty() {
+    if plan.changes.is_empty() && host.state()?.is_none() {
         answer(&TuneDocument::of(None), || report::tuning_plan(&plan, lang), common)?;
         return Ok(Exit::Done);
     }

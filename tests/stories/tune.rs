@@ -33,7 +33,7 @@ const PROFILE: &str = r#"
 
     [[value]]
     setting = "sysctl net.ipv4.tcp_rmem"
-    value = "4096 87380 33554432"
+    value = "4096 87380 60000000"
     at-least = true
     why = "words of my own"
     source = "somebody"
@@ -75,7 +75,7 @@ const PROFILE: &str = r#"
     source = "somebody"
 "#;
 
-/// A bridge with two members and a VLAN on it.
+/// A bridge with two members and a macvlan on it.
 struct Ground<'a> {
     desk: &'a Desk,
     profile: String,
@@ -94,15 +94,16 @@ fn ground(desk: &Desk) -> Ground<'_> {
         "link add br0 type bridge",
         "link set left master br0",
         "link set right master br0",
-        "link add link br0 name br0.5 type vlan id 5",
+        "link add link br0 name top type macvlan",
         "address add 198.18.0.1/24 dev br0",
     ] {
         ip(words);
     }
-    for name in ["left", "left-peer", "right", "right-peer", "br0", "br0.5"] {
+    for name in ["left", "left-peer", "right", "right-peer", "br0", "top"] {
         ip(&format!("link set {name} up"));
     }
-    let is_up = || ip("link show br0.5").contains("state UP");
+    // IPv6 addresses are probed for duplicates first.
+    let is_up = || ip("link show top").contains("state UP") && !ip("address").contains("tentative");
     assert!(within(PATIENCE, is_up));
     let profile = desk.path("profile.toml");
     fs::write(&profile, PROFILE).unwrap();
@@ -138,7 +139,7 @@ impl Settings {
             let done = Command::new(program).args(words.split(' ')).output().unwrap();
             String::from_utf8_lossy(&done.stdout).into_owned()
         };
-        for name in ["left", "right", "br0", "br0.5"] {
+        for name in ["left", "right", "br0", "top"] {
             for option in ["-k", "-l", "-g", "-c", "-a"] {
                 all.insert(format!("ethtool {option} {name}"), show("ethtool", &format!("{option} {name}")));
             }
@@ -195,7 +196,7 @@ fn a_tuning_is_planned_applied_and_undone_exactly() {
     let mtus: Vec<&str> =
         changes.iter().filter(|it| it["setting"] == "mtu").map(|it| it["interface"].as_str().unwrap()).collect();
     assert_eq!(mtus.len(), 4, "{plan:#}");
-    assert_eq!(&mtus[2..], ["br0", "br0.5"], "{plan:#}");
+    assert_eq!(&mtus[2..], ["br0", "top"], "{plan:#}");
     assert_eq!(plan["left_out"][0]["setting"], "channels-combined", "{plan:#}");
     before.assert_same("planned");
 
@@ -214,7 +215,7 @@ fn a_tuning_is_planned_applied_and_undone_exactly() {
         ("link show left", "mtu 9000 qdisc pfifo"),
         ("link show right", "mtu 9000"),
         ("link show br0", "mtu 9000"),
-        ("link show br0.5", "mtu 9000"),
+        ("link show top", "mtu 9000"),
     ] {
         assert!(ip(words).contains(part), "{words}: {}", ip(words));
     }
@@ -343,10 +344,12 @@ fn a_refused_change_undoes_those_before_it_and_says_which() {
 fn files_for_each_boot_are_written_marked_and_removed() {
     let desk = Desk::new();
     let ground = ground(&desk);
-    // A folder of this story's own in place of the machine's.
-    for folder in ["/etc/sysctl.d", "/etc/udev/rules.d"] {
-        assert!(Command::new("mount").args(["-t", "tmpfs", "none", folder]).status().unwrap().success(), "{folder}");
-    }
+    // A folder of this story's own in place of the machine's, without udev.
+    let etc = desk.path("etc");
+    let run = |program: &str, words: &[&str]| assert!(Command::new(program).args(words).status().unwrap().success());
+    run("cp", &["-a", "/etc", text(&etc)]);
+    run("rm", &["-rf", text(&etc.join("udev"))]);
+    run("mount", &["--bind", text(&etc), "/etc"]);
     let state = ground.apply(&["--persist"]);
     let files: Vec<&str> = state["tuning"]["files"].as_array().unwrap().iter().map(|it| it.as_str().unwrap()).collect();
     assert_eq!(files.len(), 2, "{state:#}");
@@ -355,9 +358,8 @@ fn files_for_each_boot_are_written_marked_and_removed() {
     }
     assert_eq!(ground.run(&["undo"]).status, 0);
     assert!(files.iter().all(|file| !Path::new(file).exists()));
-    for folder in ["/etc/sysctl.d", "/etc/udev/rules.d"] {
-        assert!(Command::new("umount").arg(folder).status().unwrap().success(), "{folder}");
-    }
+    assert!(!Path::new("/etc/udev").exists(), "its folders were made for it");
+    run("umount", &["/etc"]);
 }
 
 #[test]

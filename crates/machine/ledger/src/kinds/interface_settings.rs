@@ -119,7 +119,12 @@ impl Kind for Sysctl {
     }
 
     fn undo(&self, before: String, recorded: &Namespaces) -> Result<bool, Failure> {
-        undo_in(&self.namespace, recorded, || within(&self.namespace, || sysctl::write(&self.key, &before)))
+        // One that was refused when it was made would be refused again.
+        let write = || match sysctl::read(&self.key) {
+            Ok(now) if now == before => Ok(()),
+            _ => sysctl::write(&self.key, &before),
+        };
+        undo_in(&self.namespace, recorded, || within(&self.namespace, write))
     }
 }
 

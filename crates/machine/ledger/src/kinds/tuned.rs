@@ -5,7 +5,7 @@ use std::{
     fs::{self, OpenOptions},
     io::{self, Write},
     os::unix::fs::OpenOptionsExt,
-    path::Path,
+    path::{Path, PathBuf},
 };
 
 use kernel::{device, ethtool, machine_file};
@@ -14,7 +14,7 @@ use model::{
     nic::Queueing,
 };
 
-use super::{Kind, undo_in, unless, within};
+use super::{Kind, undo_in, within};
 use crate::{failure::Failure, record::Namespaces};
 
 impl Kind for DriverSetting {
@@ -128,6 +128,9 @@ impl Kind for MachineSetting {
     fn undo(&self, before: Self::Before, _: &Namespaces) -> Result<bool, Failure> {
         let mut any = false;
         for (path, value) in before {
+            if machine_file::read(&path).is_ok_and(|now| now == value) {
+                continue;
+            }
             match machine_file::write(&path, &value) {
                 // A core or an interrupt that has gone took its setting along.
                 Err(error) if error.says_gone() => {}
@@ -142,7 +145,8 @@ impl Kind for MachineSetting {
 }
 
 impl Kind for OwnFile {
-    type Before = ();
+    /// Folders of its path that were not there either, the innermost first.
+    type Before = Vec<PathBuf>;
 
     const BEFORE: &'static str = "absent";
 
@@ -152,16 +156,23 @@ impl Kind for OwnFile {
         vec![]
     }
 
-    fn read(&self) -> Result<Option<()>, Failure> {
+    fn read(&self) -> Result<Option<Self::Before>, Failure> {
         match fs::read_to_string(&self.path) {
             Ok(text) if text == self.text => Ok(None),
             Ok(_) => Err(Failure::Taken { what: format!("file {}", self.path), remove: format!("rm {}", self.path) }),
-            Err(error) => Ok(unless((), error.kind() != io::ErrorKind::NotFound)),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                let folders = Path::new(&self.path).ancestors().skip(1);
+                Ok(Some(folders.take_while(|folder| !folder.exists()).map(Path::to_owned).collect()))
+            }
+            Err(io) => Err(Failure::File { path: self.path.clone().into(), io }),
         }
     }
 
-    fn make(&self, (): ()) -> Result<(), Failure> {
+    fn make(&self, _: Self::Before) -> Result<(), Failure> {
         let path = Path::new(&self.path);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(|io| Failure::File { path: folder.to_owned(), io })?;
+        }
         let new = OpenOptions::new().write(true).create_new(true).mode(0o644).open(path);
         let written = new.and_then(|mut file| {
             file.write_all(self.text.as_bytes())?;
@@ -171,12 +182,14 @@ impl Kind for OwnFile {
     }
 
     /// A file that somebody has written since is theirs. One that a crash left half written is ours.
-    fn undo(&self, (): (), _: &Namespaces) -> Result<bool, Failure> {
+    fn undo(&self, folders: Self::Before, _: &Namespaces) -> Result<bool, Failure> {
         let path = Path::new(&self.path);
         let is_ours = fs::read_to_string(path).is_ok_and(|text| self.text.starts_with(&text));
-        if !is_ours {
-            return Ok(false);
+        if is_ours {
+            fs::remove_file(path).map_err(|io| Failure::File { path: path.to_owned(), io })?;
         }
-        fs::remove_file(path).map(|()| true).map_err(|io| Failure::File { path: path.to_owned(), io })
+        // One that somebody else uses by now is not empty.
+        folders.iter().take_while(|folder| fs::remove_dir(folder).is_ok()).for_each(drop);
+        Ok(is_ours)
     }
 }
