@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use anyhow::Context;
 use kernel::file::read_as_sudo_user;
 use model::{
-    Goal,
+    inspection::Goal,
     tuning::{LONGEST_PROFILE, Profile, from_tuned},
 };
 

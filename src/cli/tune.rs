@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use bed::InspectedRef;
 use clap::{ArgGroup, Args, Subcommand, builder::NonEmptyStringValueParser};
-use model::{Goal, Mtu, Nanos};
+use model::{Mtu, Nanos, inspection::Goal};
 
 use super::{measure::parse_mtu, reach::Reach};
 
@@ -57,8 +58,7 @@ pub(crate) enum TuneAction {
 #[derive(Clone, Debug, Args)]
 pub(crate) struct TuneHost {
     /// Another machine, by ssh: [USER@]HOST[:PORT] (default: this one).
-    #[arg(value_parser = NonEmptyStringValueParser::new())]
-    pub(crate) host: Option<String>,
+    pub(crate) host: Option<InspectedRef>,
     #[command(flatten)]
     pub(crate) reach: Reach,
 }

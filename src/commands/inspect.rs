@@ -69,7 +69,7 @@ pub(super) fn inspect(options: &InspectOptions, common: &Common) -> anyhow::Resu
 fn read(options: &InspectOptions, host: Option<&bed::InspectedRef>) -> anyhow::Result<HostReadings> {
     let program = own_program()?;
     let readings: Result<HostReadings, BedError> = match host {
-        Some(host) => bed::inspected_there(host, options.reach.of_bed(), &program),
+        Some(host) => bed::inspected_there(host, &options.reach.of_bed(), &program),
         None => bed::inspected_here(&program),
     };
     Ok(readings?)

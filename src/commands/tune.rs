@@ -125,8 +125,9 @@ fn apply(asked: &TuneAsked, confirm_within: Option<Nanos>, persist: bool, common
     let can_cut = plan.changes.iter().any(|change| change.can_cut);
     let confirm_within = confirm_within.or(can_cut.then_some(CONFIRM_WITHIN));
     let state = host.tune(TuningOrder { plan: plan.clone(), files, confirm_within })?;
+    let host_words = asked.host.host.as_ref().map(ToString::to_string);
     let words =
-        || report::tuning_plan(&plan, lang) + &report::tuning_made(&state, &passing, asked.host.host.as_deref(), lang);
+        || report::tuning_plan(&plan, lang) + &report::tuning_made(&state, &passing, host_words.as_deref(), lang);
     answer(&TuneDocument::of(Some(&state)), words, common)?;
     Ok(Exit::Done)
 }

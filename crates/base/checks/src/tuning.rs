@@ -158,7 +158,7 @@ fn offload(value: &ProfileValue, feature: &str, interface: &InterfaceReading) ->
     match interface.offloads.get(feature) {
         None => Outcome::LeftOut(WhyLeftOut::Absent),
         Some(reading) if reading.on == on => Outcome::Kept(word(on)),
-        Some(reading) if !reading.can_change => Outcome::LeftOut(WhyLeftOut::Fixed),
+        Some(reading) if !reading.changeable => Outcome::LeftOut(WhyLeftOut::Fixed),
         Some(reading) => {
             let (namespace, interface) = (String::new(), interface.name.clone());
             let change = OffloadSwitch { namespace, interface, feature: feature.to_owned(), on }.into();

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Privilege, inspection::HostReadings};
+use model::inspection::HostReadings;
 use protocol::remote_facts;
 
 use crate::{
@@ -10,7 +10,7 @@ use crate::{
     login::{ssh, start_agent},
     machine::Machine,
     reference::{Remote, SSH, remote},
-    wanted::{BedRef, Reach, Wanted},
+    wanted::Reach,
 };
 
 /// A host to inspect.
@@ -27,18 +27,29 @@ impl std::str::FromStr for InspectedRef {
     }
 }
 
+impl std::fmt::Display for InspectedRef {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Remote { destination, port } = &self.0;
+        f.write_str(destination)?;
+        port.map_or(Ok(()), |port| write!(f, ":{port}"))
+    }
+}
+
 /// Reads this machine.
 pub fn inspected_here(program: &Path) -> Result<HostReadings, BedError> {
     readings(&mut Machine::here(program)?)
 }
 
 /// Reads another machine. Changes nothing there; a copied program is removed.
-pub fn inspected_there(host: &InspectedRef, reach: Reach, program: &Path) -> Result<HostReadings, BedError> {
-    let wanted = Wanted { reach, ..Wanted::plain(BedRef::lab(), Privilege::User, program.to_owned()) };
-    let ssh = ssh(&host.0, &wanted.reach);
+pub fn inspected_there(host: &InspectedRef, reach: &Reach, program: &Path) -> Result<HostReadings, BedError> {
+    readings(&mut there(host, reach, program)?)
+}
+
+/// Another machine, as root where that is possible.
+pub(crate) fn there(host: &InspectedRef, reach: &Reach, program: &Path) -> Result<Machine, BedError> {
+    let ssh = ssh(&host.0, reach);
     let remote = remote_facts(&ssh)?;
-    let mut machine = start_agent(&ssh, &remote, remote.uid != 0 && remote.sudo, std::env::consts::ARCH, &wanted)?;
-    readings(&mut machine)
+    start_agent(&ssh, &remote, remote.uid != 0 && remote.sudo, std::env::consts::ARCH, reach, program)
 }
 
 fn readings(machine: &mut Machine) -> Result<HostReadings, BedError> {

@@ -3,13 +3,12 @@
 use std::path::Path;
 
 use model::tuning::{TuningOrder, TuningReadings, TuningState, Undone, Wanted};
-use protocol::{Reply, Request, remote_facts};
+use protocol::{Reply, Request};
 
 use crate::{
-    error::{BedError, HostsError},
-    login::{ssh, start_agent},
+    error::BedError,
+    inspected::{InspectedRef, there},
     machine::Machine,
-    reference::{SSH, remote},
     wanted::Reach,
 };
 
@@ -25,17 +24,12 @@ impl TunedHost {
         Machine::here(program).map(Self)
     }
 
-    /// Another machine, as `[ssh://][USER@]HOST[:PORT]`.
+    /// Another machine.
     ///
     /// # Errors
-    /// The reference is wrong, the machine cannot be reached, or its agent does not start.
-    pub fn there(host: &str, reach: &Reach, program: &Path) -> Result<Self, BedError> {
-        let asked = remote(host.strip_prefix(SSH).unwrap_or(host))
-            .map_err(|why| HostsError::Reference { host: host.to_owned(), why })?;
-        let architecture = Machine::here(program)?.host_facts()?.architecture;
-        let ssh = ssh(&asked, reach);
-        let facts = remote_facts(&ssh)?;
-        start_agent(&ssh, &facts, facts.uid != 0 && facts.sudo, &architecture, reach, program).map(Self)
+    /// It cannot be reached, or its agent does not start.
+    pub fn there(host: &InspectedRef, reach: &Reach, program: &Path) -> Result<Self, BedError> {
+        there(host, reach, program).map(Self)
     }
 
     /// Readings that a plan needs.

@@ -6,7 +6,7 @@ use kernel::{device, ethtool, interface, link, machine_file, sysctl};
 use model::{
     BitRate, Reading,
     change::DriverNumber,
-    tuning::{IdleState, InterfaceReading, NumberReading, OffloadReading, QdiscReading, TuningReadings, Wanted},
+    tuning::{IdleState, InterfaceReading, NumberReading, QdiscReading, TuningReadings, Wanted},
 };
 
 use crate::{
@@ -113,10 +113,7 @@ fn interface_reading(
             reading.numbers.insert(number, NumberReading { now, most });
         }
     }
-    if let Ok(states) = ethtool::offload_states(&link.name) {
-        let offload = |state: ethtool::OffloadState| OffloadReading { on: state.active, can_change: state.can_change };
-        reading.offloads = states.into_iter().map(|(name, state)| (name, offload(state))).collect();
-    }
+    reading.offloads = ethtool::offload_states(&link.name).unwrap_or_default();
     if let Ok(queueing) = device::queueing(&link.name) {
         let lasting = device::lasting_queueing(&link.name).unwrap_or_default();
         reading.qdisc = Some(QdiscReading { kind: queueing.kind, lasting });

@@ -1,6 +1,7 @@
 use model::{
     BitRate,
-    tuning::{IdleState, NumberReading, OffloadReading, QdiscReading},
+    settings::Offload,
+    tuning::{IdleState, NumberReading, QdiscReading},
 };
 
 use super::*;
@@ -35,8 +36,8 @@ fn card() -> InterfaceReading {
         ]
         .into(),
         offloads: [
-            ("rx-lro".into(), OffloadReading { on: true, can_change: true }),
-            ("rx-gro-hw".into(), OffloadReading { on: false, can_change: false }),
+            ("rx-lro".into(), Offload { on: true, changeable: true }),
+            ("rx-gro-hw".into(), Offload { on: false, changeable: false }),
         ]
         .into(),
         qdisc: Some(QdiscReading { kind: "pfifo_fast".into(), lasting: vec![] }),

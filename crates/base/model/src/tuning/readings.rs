@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     change::DriverNumber,
     reading::Reading,
+    settings::Offload,
     units::{BitRate, Mtu},
 };
 
@@ -81,7 +82,7 @@ pub struct InterfaceReading {
     /// Numbers of its driver.
     pub numbers: BTreeMap<DriverNumber, NumberReading>,
     /// Its offloads by the kernel's names.
-    pub offloads: BTreeMap<String, OffloadReading>,
+    pub offloads: BTreeMap<String, Offload>,
     /// Its queueing discipline; absent where it has none.
     pub qdisc: Option<QdiscReading>,
     /// Files below `/sys/class/net/IF` with their values.
@@ -99,15 +100,6 @@ pub struct NumberReading {
     pub now: u32,
     /// The most that the driver takes, where it tells.
     pub most: Option<u32>,
-}
-
-/// An offload.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct OffloadReading {
-    /// Whether it is active.
-    pub on: bool,
-    /// Whether it can be switched.
-    pub can_change: bool,
 }
 
 /// A queueing discipline.

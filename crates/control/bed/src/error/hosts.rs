@@ -5,14 +5,6 @@ use std::net::IpAddr;
 /// Reason why machines make no bed. Nothing was changed.
 #[derive(Debug, thiserror::Error)]
 pub enum HostsError {
-    /// Not the name of a machine.
-    #[error("\"{host}\" names no machine: {why}; write it like root@192.0.2.7 or ssh://root@host:2222")]
-    Reference {
-        /// The words.
-        host: String,
-        /// The fault.
-        why: String,
-    },
     /// wireproof is missing there.
     #[error(
         "there is no wireproof on the path of the user at {to}; have this one copied there for the run with --push, or install \
