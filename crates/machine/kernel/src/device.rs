@@ -36,8 +36,8 @@ use crate::{
 
 use addresses::ADDRESSES;
 pub use restore::restore;
-use routes::RoutesThrough;
 pub use root_qdisc::{lasting_queueing, queueing, set_queueing, set_root_qdisc};
+use routes::RoutesThrough;
 pub use routes::routes;
 
 /// The kernel's groups of per-interface settings.

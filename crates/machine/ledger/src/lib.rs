@@ -24,8 +24,8 @@ use std::path::Path;
 
 pub use error::{Error, UndoErrors};
 pub use failure::Failure;
-pub use stale::{Cleanup, Undone, kept, stale, undo_stale};
 pub use owned::{Ledger, State};
+pub use stale::{Cleanup, Undone, kept, stale, undo_stale};
 
 /// Directory of root's ledgers. It survives a crash, so later processes can clean up.
 pub fn directory() -> &'static Path {

@@ -8,8 +8,8 @@ mod namespace;
 mod open_vswitch;
 mod programs;
 mod taken_nics;
-mod unmanaged_nic;
 mod tuned;
+mod unmanaged_nic;
 
 use kernel::namespace as namespaces;
 use model::Change;
