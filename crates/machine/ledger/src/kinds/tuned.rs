@@ -159,7 +159,9 @@ impl Kind for OwnFile {
     fn read(&self) -> Result<Option<Self::Before>, Failure> {
         match fs::read_to_string(&self.path) {
             Ok(text) if text == self.text => Ok(None),
-            Ok(_) => Err(Failure::AlreadyExists { what: format!("file {}", self.path), remove: format!("rm {}", self.path) }),
+            Ok(_) => {
+                Err(Failure::AlreadyExists { what: format!("file {}", self.path), remove: format!("rm {}", self.path) })
+            }
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 let folders = Path::new(&self.path).ancestors().skip(1);
                 Ok(Some(folders.take_while(|folder| !folder.exists()).map(Path::to_owned).collect()))
