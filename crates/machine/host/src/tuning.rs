@@ -13,7 +13,7 @@ use crate::{
     counters::interrupt_numbers,
     nics, parse, placement,
     services::services,
-    source::{Here, Source, answer},
+    source::{LocalSource, Source, answer},
 };
 
 const CPUS: &str = "/sys/devices/system/cpu";
@@ -27,7 +27,7 @@ const MOST_QUEUES: usize = 1_024;
 
 /// Reads what a plan needs.
 pub fn readings(wanted: &Wanted) -> kernel::Result<TuningReadings> {
-    let source = &Here;
+    let source = &LocalSource;
     let uplinks = nics::uplinks()?;
     let cpus = placement::cpus(None);
     let mut readings = TuningReadings {
