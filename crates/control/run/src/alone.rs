@@ -43,7 +43,7 @@ fn self_test(run: &Run, spec: ProbeSpec, alone: &mut Alone, interrupt: &AtomicBo
     let heading = Heading { number: run.self_tests.len() as u32 + 1, started: now() };
     let step = Step { procedure: "self-test".to_owned(), spec, senders: 0..1, repeat: 1, attempt: 1 };
     match measure(&step, &alone.bed, Agents { ports: &mut alone.ports, dut: None }, &mut NoObserver, interrupt) {
-        Ok(brought) => Ok(assemble(heading, &step, &alone.bed, brought)),
+        Ok(output) => Ok(assemble(heading, &step, &alone.bed, output)),
         Err(NoResult::Interrupted) => Ok(None),
         Err(NoResult::Failed(error)) => Err(RunError::Trial { step: step.spec.to_string(), error }),
     }

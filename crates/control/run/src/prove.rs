@@ -50,8 +50,8 @@ pub enum NoProof {
 pub fn prove(engine: Engine, session: &mut Session, interrupt: &AtomicBool) -> Result<Proof, NoProof> {
     let bed = session.bed.clone();
     match measure(&step(engine), &bed, session.agents(), &mut NoObserver, interrupt) {
-        Ok(brought) => {
-            let (near, far) = brought.pairs.into_iter().next().ok_or(NoProof::Confused)?;
+        Ok(output) => {
+            let (near, far) = output.pairs.into_iter().next().ok_or(NoProof::Confused)?;
             match (near.figures, far.figures) {
                 (SideFigures::Packets(near), SideFigures::Packets(far)) => Ok(Proof {
                     sent: near.sent.iter().map(|stream| stream.frames).total(),

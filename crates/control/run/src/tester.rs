@@ -36,8 +36,8 @@ pub(crate) fn tester(
     let Some(bed) = wanted.bed.without_device() else { return Ok(None) };
     let mut session = Session::open(&Wanted { bed, ..wanted.clone() }, interrupt)?;
     let mut run = foreseen(plan, session.bed.clone());
-    let mut nowhere = Nowhere;
-    let mut record = Record::begin(&mut nowhere, &run);
+    let mut archive = NoArchive;
+    let mut record = Record::begin(&mut archive, &run);
     let course = Course::of_searches(plan, session.bed.senders().len());
     let trials = Trials { session: &mut session, record: &mut record, observer, interrupt };
     let ending = trials.go_through(&mut run, course);
@@ -50,9 +50,9 @@ pub(crate) fn tester(
 }
 
 /// Keeps nothing: the trials become part of the run that follows.
-struct Nowhere;
+struct NoArchive;
 
-impl Archive for Nowhere {
+impl Archive for NoArchive {
     type Error = Infallible;
 
     fn begin(&mut self, _run: &Run) -> Result<(), Infallible> {

@@ -21,8 +21,8 @@ pub(crate) struct Heading {
 }
 
 /// Composes a trial from the figures of each pair; `None` if these belong to another probe.
-pub(crate) fn assemble(heading: Heading, step: &Step, bed: &Bed, brought: TrialOutput) -> Option<Trial> {
-    let TrialOutput { pairs, dut } = brought;
+pub(crate) fn assemble(heading: Heading, step: &Step, bed: &Bed, output: TrialOutput) -> Option<Trial> {
+    let TrialOutput { pairs, dut } = output;
     let (senders, to) = (bed.senders().get(step.senders.clone())?, bed.receiver()?);
     let far_pinned = union(pairs.iter().map(|(_, far)| far.pinned.as_slice()));
     let far_counters = pairs.first()?.1.counters.clone();

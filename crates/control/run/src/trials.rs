@@ -89,9 +89,9 @@ impl<A: Archive> Trials<'_, '_, A> {
         }
         let heading = Heading { number, started: now() };
         let mut follower = Follower::new(run, step, heading, self.record, self.observer);
-        let brought = measure(step, &run.bed, self.session.agents(), &mut follower, self.interrupt);
-        match brought {
-            Ok(brought) => match assemble(follower.heading, step, &run.bed, brought) {
+        let output = measure(step, &run.bed, self.session.agents(), &mut follower, self.interrupt);
+        match output {
+            Ok(output) => match assemble(follower.heading, step, &run.bed, output) {
                 Some(mut trial) => {
                     if let Err(error) = stats::check(&trial) {
                         return (None, Err(RunError::Impossible { step: step.spec.to_string(), error }.into()));

@@ -30,11 +30,11 @@ pub(super) struct Server {
     seat: Seat,
     address: SocketAddr,
     carrier: Carrier,
-    door: Door,
+    listening: Listening,
     load: Option<Background>,
 }
 
-enum Door {
+enum Listening {
     Udp(UdpSocket),
     Tcp(PendingConnections),
 }
@@ -92,14 +92,14 @@ impl Server {
         let any_port = SocketAddr::new(seat.local, 0);
         let carrier = Carrier::prepare(spec.stack, spec.mode, seat)?;
         let unknown = socket_error("ask the port of", any_port);
-        let (door, address) = match spec.protocol {
+        let (listening, address) = match spec.protocol {
             Protocol::Udp => {
                 let socket = bound(any_port, Type::DGRAM)?;
                 make_room(&socket, spec)?;
                 set_wait(&socket, spec.mode, Some(STOP_CHECK), any_port)?;
                 let socket = UdpSocket::from(socket);
                 let address = socket.local_addr().map_err(unknown)?;
-                (Door::Udp(socket), address)
+                (Listening::Udp(socket), address)
             }
             Protocol::Tcp => {
                 let socket = bound(any_port, Type::STREAM)?;
@@ -107,25 +107,25 @@ impl Server {
                 socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", any_port))?;
                 let listener = TcpListener::from(socket);
                 let address = listener.local_addr().map_err(unknown)?;
-                (Door::Tcp(PendingConnections::new(listener, address, seat.token)), address)
+                (Listening::Tcp(PendingConnections::new(listener, address, seat.token)), address)
             }
         };
         let load = Background::prepare(spec, Side::Far, seat, address.port())?;
-        Ok(Self { spec: spec.clone(), seat: seat.clone(), address, carrier, door, load })
+        Ok(Self { spec: spec.clone(), seat: seat.clone(), address, carrier, listening, load })
     }
 
     /// Answers until stopped, or until a TCP client hangs up.
     pub(super) fn serve(mut self, control: &Control) -> Result<Served, ProbeError> {
-        let stream = match &mut self.door {
-            Door::Udp(_) => None,
-            Door::Tcp(pending) => client(pending, control)?,
+        let stream = match &mut self.listening {
+            Listening::Udp(_) => None,
+            Listening::Tcp(pending) => client(pending, control)?,
         };
-        match (&self.door, stream) {
-            (Door::Udp(socket), _) => self.serve_udp(socket, control),
-            (Door::Tcp(_), Some(stream)) => {
+        match (&self.listening, stream) {
+            (Listening::Udp(socket), _) => self.serve_udp(socket, control),
+            (Listening::Tcp(_), Some(stream)) => {
                 Ok(Served { answered: self.serve_tcp(stream, control)?, ..Served::default() })
             }
-            (Door::Tcp(_), None) => Ok(Served::default()),
+            (Listening::Tcp(_), None) => Ok(Served::default()),
         }
     }
 
