@@ -1,6 +1,12 @@
 //! Waiting on sockets the two ways a program can: asking again and again, or sleeping in the call.
 
-use std::{io, net::SocketAddr, os::fd::AsFd, thread, time::Duration};
+use std::{
+    io,
+    net::{IpAddr, SocketAddr, UdpSocket},
+    os::fd::AsFd,
+    thread,
+    time::Duration,
+};
 
 use model::WaitMode;
 use rustix::{
@@ -41,6 +47,29 @@ pub(crate) fn bind(socket: Socket, local: SocketAddr) -> Result<Socket, ProbeErr
         _ => socket_error("bind to", local)(error),
     })?;
     Ok(socket)
+}
+
+/// A UDP socket for messages on a free port of this address, and its address.
+pub(crate) fn open_for_messages(local: IpAddr) -> Result<(UdpSocket, SocketAddr), ProbeError> {
+    let any_port = SocketAddr::new(local, 0);
+    let socket: UdpSocket = bound(any_port, Type::DGRAM)?.into();
+    let local = socket.local_addr().map_err(socket_error("ask the port of", any_port))?;
+    Ok((socket, local))
+}
+
+/// Sends a message; one that finds no way is lost.
+pub(crate) fn send_or_lose(socket: &UdpSocket, message: &[u8], to: SocketAddr) -> Result<(), ProbeError> {
+    match socket.send_to(message, to) {
+        Err(error) if !is_lost(&error) => Err(socket_error("send to", to)(error)),
+        _ => Ok(()),
+    }
+}
+
+/// The message is lost, as by a link that is down or a neighbour that does not answer, and may be sent again.
+pub(crate) fn is_lost(error: &io::Error) -> bool {
+    use io::ErrorKind::{HostUnreachable, NetworkDown, NetworkUnreachable};
+    let is_way_gone = matches!(error.kind(), HostUnreachable | NetworkDown | NetworkUnreachable);
+    is_way_gone || is_nothing_yet(error) || is_refused(error)
 }
 
 /// The next connection, which does not block; `None` where there is none to be had now.

@@ -167,11 +167,6 @@ impl Default for Stream {
 }
 
 impl Stream {
-    /// Frames of this size, all else as by default.
-    pub fn of_size(size: FrameSize) -> Self {
-        Self { sizes: Sizes::List(vec![size]), ..Self::default() }
-    }
-
     /// Reads a stream file; all streams are checked.
     pub fn parse_file(toml: &str) -> Result<Vec<Self>, StreamError> {
         let file: File = from_toml(toml).map_err(|error| StreamError::Toml(error.in_text))?;

@@ -13,7 +13,11 @@ use std::{
 use kernel::{cpu, process};
 use model::change::OpenVswitch;
 
-use super::{Kind, programs::removed, within};
+use super::{
+    Kind,
+    programs::{absent, removed},
+    within,
+};
 use crate::{failure::Failure, record::Namespaces};
 
 /// Daemons: the database, and the switch itself.
@@ -60,14 +64,7 @@ impl Kind for OpenVswitch {
         for program in [MAKE_DATABASE, DATABASE, SWITCH, CONFIGURE] {
             path_of(program)?;
         }
-        if self.folder.exists() {
-            let folder = self.folder.display();
-            return Err(Failure::AlreadyExists {
-                what: format!("the folder {folder}"),
-                remove: format!("rm -r {folder}"),
-            });
-        }
-        Ok(Some(()))
+        absent(&self.folder).map(Some)
     }
 
     fn make(&self, (): ()) -> Result<(), Failure> {

@@ -17,14 +17,7 @@ impl Kind for PinnedPrograms {
     }
 
     fn read(&self) -> Result<Option<()>, Failure> {
-        if self.folder.exists() {
-            let folder = self.folder.display();
-            return Err(Failure::AlreadyExists {
-                what: format!("the folder {folder}"),
-                remove: format!("rm -r {folder}"),
-            });
-        }
-        Ok(Some(()))
+        absent(&self.folder).map(Some)
     }
 
     /// Makes the folder; the programs are put into it afterwards.
@@ -39,6 +32,15 @@ impl Kind for PinnedPrograms {
         let _ = self.folder.parent().map(fs::remove_dir);
         Ok(was_there)
     }
+}
+
+/// A folder that somebody else made is not ours to remove later.
+pub(super) fn absent(folder: &Path) -> Result<(), Failure> {
+    if !folder.exists() {
+        return Ok(());
+    }
+    let folder = folder.display();
+    Err(Failure::AlreadyExists { what: format!("the folder {folder}"), remove: format!("rm -r {folder}") })
 }
 
 /// Removes a folder of files; whether it was there.

@@ -48,7 +48,7 @@ impl Far {
         let mut chosen = None;
         while !control.stopped() {
             // One message a round: however many come, frames are judged, and the end is seen.
-            if let Some((Message::Hello { mac, mtu, routed }, from)) = self.trial_socket.hear()? {
+            if let Some((Message::Hello { mac, mtu, routed }, from)) = self.trial_socket.receive()? {
                 let spare = match &chosen {
                     Some(spare) => *spare,
                     None => *chosen.insert(self.spares.choose(&self.seat.interface)?),
@@ -59,7 +59,7 @@ impl Far {
                     window.opened();
                     frame_checker = Some(FrameChecker::new(setting));
                 }
-                self.trial_socket.say(Message::Welcome { mac: self.port.mac, mtu: self.port.mtu, spare }, from)?;
+                self.trial_socket.send(Message::Welcome { mac: self.port.mac, mtu: self.port.mtu, spare }, from)?;
             }
             self.take(GLANCE, &mut frame_checker)?;
         }

@@ -114,13 +114,13 @@ impl Near {
         while began.elapsed() < GONE {
             let hop = neighbour::known(&self.seat.interface, self.peer.ip())?;
             let routed = hop.address != self.peer.ip();
-            self.trial_socket.say(Message::Hello { mac: port.mac, mtu: port.mtu, routed }, self.peer)?;
+            self.trial_socket.send(Message::Hello { mac: port.mac, mtu: port.mtu, routed }, self.peer)?;
             let said = Instant::now();
             while said.elapsed() < AGAIN {
                 if control.stopped() {
                     return Err(ProbeError::Cancelled);
                 }
-                if let Some((Message::Welcome { mac, mtu, spare }, from)) = self.trial_socket.hear()?
+                if let Some((Message::Welcome { mac, mtu, spare }, from)) = self.trial_socket.receive()?
                     && from == self.peer
                 {
                     let setting = Setting {

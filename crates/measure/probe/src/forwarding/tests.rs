@@ -451,12 +451,12 @@ fn a_token_without_an_address_or_the_ports_of_the_trial_is_somebody_elses() {
         for (of, frames) in [(&others, 0), (&moved, 1), (&setting, 1)] {
             let made = flow(of);
             let frame = &made.frames[0];
-            let (mut frame_checker, mut heard) = (FrameChecker::new(setting.clone()), Answers::new(setting.clone()));
+            let (mut frame_checker, mut answers) = (FrameChecker::new(setting.clone()), Answers::new(setting.clone()));
             frame_checker.take(frame);
-            heard.take(frame);
+            answers.take(frame);
             assert_eq!(frame_checker.frames(), frames);
             let results: BTreeMap<Check, CheckResult> =
-                heard.finish(1, |_| 1).into_iter().map(|result| (result.check, result)).collect();
+                answers.finish(1, |_| 1).into_iter().map(|result| (result.check, result)).collect();
             assert_eq!(results[&Check::Returned].wrong, frames);
         }
     }
@@ -513,14 +513,14 @@ fn error(setting: &Setting, (kind, code): (u8, u8), rest: u32, about: &[u8]) -> 
 
 /// Outcomes at the near side where packets of these groups are answered so.
 fn answered(setting: &Setting, answers: &[(Group, (u8, u8), u32)]) -> BTreeMap<Check, CheckResult> {
-    let mut heard = Answers::new(setting.clone());
+    let mut answers = Answers::new(setting.clone());
     for (group, kind, rest) in answers {
         let all = craft(setting);
         let about = all.iter().find(|made| made.group == *group).expect("it is sent");
-        heard.take(&error(setting, *kind, *rest, &about.frames[0]));
-        assert!(heard.has(*group));
+        answers.take(&error(setting, *kind, *rest, &about.frames[0]));
+        assert!(answers.has(*group));
     }
-    heard.finish(1_000, |_| 3).into_iter().map(|result| (result.check, result)).collect()
+    answers.finish(1_000, |_| 3).into_iter().map(|result| (result.check, result)).collect()
 }
 
 #[test]
@@ -555,11 +555,11 @@ fn only_errors_about_our_own_packets_are_believed() {
         let setting = setting(is_v4, true);
         let (exceeded, echo) = if is_v4 { ((11, 0), (8, 0)) } else { ((3, 0), (128, 0)) };
         let is_believed = |kind, about: &Setting| {
-            let mut heard = Answers::new(setting.clone());
+            let mut answers = Answers::new(setting.clone());
             let all = craft(about);
             let packet = all.iter().find(|made| made.group == Group::TimeExceeded).expect("it is sent");
-            heard.take(&error(&setting, kind, 0, &packet.frames[0]));
-            heard.has(Group::TimeExceeded)
+            answers.take(&error(&setting, kind, 0, &packet.frames[0]));
+            answers.has(Group::TimeExceeded)
         };
         let back = Setting { source: setting.destination, destination: setting.source, ..setting.clone() };
         assert!(is_believed(exceeded, &setting));
@@ -583,11 +583,11 @@ fn what_only_a_router_answers_is_not_asked_of_a_bridge() {
 #[test]
 fn a_frame_that_comes_back_is_found() {
     for setting in settings() {
-        let mut heard = Answers::new(setting.clone());
-        heard.take(&craft(&setting)[0].frames[0]);
-        heard.take(&craft(&Setting { token: 1, ..setting.clone() })[0].frames[0]);
-        heard.take(&[0; 60]);
-        let results = heard.finish(1_000, |_| 0).into_iter().map(|result| (result.check, result)).collect();
+        let mut answers = Answers::new(setting.clone());
+        answers.take(&craft(&setting)[0].frames[0]);
+        answers.take(&craft(&Setting { token: 1, ..setting.clone() })[0].frames[0]);
+        answers.take(&[0; 60]);
+        let results = answers.finish(1_000, |_| 0).into_iter().map(|result| (result.check, result)).collect();
         assert_eq!(fault(&results, Check::Returned), Fault::CameBack { frames: 1 });
     }
 }

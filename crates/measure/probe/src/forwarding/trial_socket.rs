@@ -1,17 +1,13 @@
 //! Messages between the two sides, one a datagram. A lost one is repeated.
 
-use std::{
-    io,
-    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket},
-};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 use model::stream::Mac;
-use socket2::Type;
 
 use crate::{
     ProbeError,
     error::socket_error,
-    socket::{bound, is_nothing_yet, is_refused},
+    socket::{is_lost, is_nothing_yet, open_for_messages, send_or_lose},
 };
 
 /// Tells our messages from others.
@@ -41,43 +37,34 @@ pub(super) struct TrialSocket {
 impl TrialSocket {
     /// On a free port of this address.
     pub(super) fn open(local: IpAddr, token: u32) -> Result<Self, ProbeError> {
-        let any_port = SocketAddr::new(local, 0);
-        let socket: UdpSocket = bound(any_port, Type::DGRAM)?.into();
-        socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", any_port))?;
-        let local = socket.local_addr().map_err(socket_error("ask the port of", any_port))?;
+        let (socket, local) = open_for_messages(local)?;
+        socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", local))?;
         Ok(Self { socket, local, token })
     }
 
-    /// Where it is heard.
+    /// Its address.
     pub(super) fn address(&self) -> SocketAddr {
         self.local
     }
 
     /// Sends a message; one that finds no way is lost.
-    pub(super) fn say(&self, message: Message, to: SocketAddr) -> Result<(), ProbeError> {
-        self.send(&encode(message, self.token), to)
+    pub(super) fn send(&self, message: Message, to: SocketAddr) -> Result<(), ProbeError> {
+        send_or_lose(&self.socket, &encode(message, self.token), to)
     }
 
     /// Makes the kernel ask who has this address.
     pub(super) fn ask_for(&self, address: IpAddr) -> Result<(), ProbeError> {
         const DISCARD: u16 = 9;
-        self.send(&[], SocketAddr::new(address, DISCARD))
-    }
-
-    fn send(&self, bytes: &[u8], to: SocketAddr) -> Result<(), ProbeError> {
-        match self.socket.send_to(bytes, to) {
-            Err(error) if !is_lost(&error) => Err(socket_error("send to", to)(error)),
-            _ => Ok(()),
-        }
+        send_or_lose(&self.socket, &[], SocketAddr::new(address, DISCARD))
     }
 
     /// The next message of this trial, if one is there. Other datagrams are thrown away, a bounded number at once.
-    pub(super) fn hear(&self) -> Result<Option<(Message, SocketAddr)>, ProbeError> {
-        self.hear_among(AT_ONCE)
+    pub(super) fn receive(&self) -> Result<Option<(Message, SocketAddr)>, ProbeError> {
+        self.receive_among(AT_ONCE)
     }
 
     /// The same, where it is among this many datagrams.
-    fn hear_among(&self, most: usize) -> Result<Option<(Message, SocketAddr)>, ProbeError> {
+    fn receive_among(&self, most: usize) -> Result<Option<(Message, SocketAddr)>, ProbeError> {
         let mut bytes = [0; LENGTH];
         for _ in 0..most {
             match self.socket.recv_from(&mut bytes) {
@@ -94,13 +81,6 @@ impl TrialSocket {
         }
         Ok(None)
     }
-}
-
-/// The message is lost, and may be said again.
-fn is_lost(error: &io::Error) -> bool {
-    use io::ErrorKind::{HostUnreachable, NetworkDown, NetworkUnreachable};
-    let is_way_gone = matches!(error.kind(), HostUnreachable | NetworkDown | NetworkUnreachable);
-    is_way_gone || is_nothing_yet(error) || is_refused(error)
 }
 
 fn encode(message: Message, token: u32) -> [u8; LENGTH] {
@@ -188,8 +168,11 @@ mod tests {
             send(&[]);
         }
         send(&encode(message, TOKEN));
-        let heard = || here.hear_among(10).expect("it can be read");
-        assert_eq!([heard(), heard(), heard(), heard()], [None, None, Some((message, there.address())), None]);
+        let received = || here.receive_among(10).expect("it can be read");
+        assert_eq!(
+            [received(), received(), received(), received()],
+            [None, None, Some((message, there.address())), None]
+        );
     }
 
     proptest! {

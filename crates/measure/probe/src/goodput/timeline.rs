@@ -7,7 +7,7 @@ use std::{
 };
 
 use kernel::clock;
-use model::Nanos;
+use model::{GoodputReceived, Nanos};
 
 use super::setting::Setting;
 use crate::{Control, ProbeError};
@@ -25,6 +25,21 @@ pub(super) struct Counted {
     pub(super) intervals_bps: Vec<f64>,
     /// How long the warm-up really was.
     pub(super) warmup: f64,
+}
+
+impl Counted {
+    /// The counts of a receiver with these counters of its streams.
+    pub(super) fn received(self, counters: &[AtomicU64], ended_early: bool) -> GoodputReceived {
+        GoodputReceived {
+            counted_bytes: self.bytes,
+            total_bytes: sum(counters),
+            counted_s: self.seconds,
+            intervals_bps: self.intervals_bps,
+            warmup_s: self.warmup,
+            ended_early,
+            ..GoodputReceived::default()
+        }
+    }
 }
 
 /// Sums up the streams' counters.

@@ -54,8 +54,8 @@ impl Far {
     /// Waits for the near side: where it speaks, and where packets for it go. `None` where this side was stopped.
     fn greeted(&self, control: &Control) -> Result<Option<(SocketAddr, u16)>, ProbeError> {
         while !control.stopped() {
-            if let Some((Message::Hello { port }, near)) = self.trial_socket.hear(STOP_CHECK)? {
-                self.trial_socket.say(self.welcome(), near)?;
+            if let Some((Message::Hello { port }, near)) = self.trial_socket.receive(STOP_CHECK)? {
+                self.trial_socket.send(self.welcome(), near)?;
                 return Ok(Some((near, port)));
             }
         }
@@ -72,12 +72,12 @@ impl Far {
         let (mut counted, mut last_came, mut over) = (0, Instant::now(), None);
         while !control.stopped() {
             account.passed(control);
-            match self.trial_socket.hear(STOP_CHECK / 4)? {
-                Some((Message::Hello { .. }, near)) => self.trial_socket.say(self.welcome(), near)?,
+            match self.trial_socket.receive(STOP_CHECK / 4)? {
+                Some((Message::Hello { .. }, near)) => self.trial_socket.send(self.welcome(), near)?,
                 Some((Message::Over, near)) if all_sent() => {
                     let since = *over.get_or_insert_with(Instant::now);
                     if last_came.elapsed() > QUIET || since.elapsed() > LATEST {
-                        self.trial_socket.say(Message::Settled, near)?;
+                        self.trial_socket.send(Message::Settled, near)?;
                     }
                 }
                 _ => {}

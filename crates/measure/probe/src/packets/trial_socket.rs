@@ -1,29 +1,26 @@
 //! Messages between the two sides, one a datagram. A lost one is repeated.
 
 use std::{
-    io,
     net::{IpAddr, SocketAddr, UdpSocket},
     time::{Duration, Instant},
 };
 
-use socket2::Type;
-
 use crate::{
     Control, ProbeError,
     error::socket_error,
-    socket::{bound, is_nothing_yet, is_refused},
+    socket::{is_lost, open_for_messages, send_or_lose},
 };
 
-/// Tells our words from others.
+/// Tells our messages from others.
 const MAGIC: [u8; 4] = *b"wppk";
 const LENGTH: usize = 11;
 
-/// A word that is not answered is said again after this time.
+/// A message without an answer is repeated after this time.
 const AGAIN: Duration = Duration::from_millis(100);
 /// A side that does not answer for this long is gone.
 const GONE: Duration = Duration::from_secs(5);
 
-/// One word.
+/// One message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Message {
     /// From the near side: here I am, and this is where packets for me go.
@@ -36,7 +33,7 @@ pub(super) enum Message {
     Settled,
 }
 
-/// A socket for words of one trial.
+/// A socket for messages of one trial.
 pub(super) struct TrialSocket {
     socket: UdpSocket,
     local: SocketAddr,
@@ -46,35 +43,28 @@ pub(super) struct TrialSocket {
 impl TrialSocket {
     /// On a free port of this address.
     pub(super) fn open(local: IpAddr, token: u32) -> Result<Self, ProbeError> {
-        let any_port = SocketAddr::new(local, 0);
-        let socket: UdpSocket = bound(any_port, Type::DGRAM)?.into();
-        let local = socket.local_addr().map_err(socket_error("ask the port of", any_port))?;
+        let (socket, local) = open_for_messages(local)?;
         Ok(Self { socket, local, token })
     }
 
-    /// Where it is heard.
+    /// Its address.
     pub(super) fn address(&self) -> SocketAddr {
         self.local
     }
 
-    pub(super) fn say(&self, word: Message, to: SocketAddr) -> Result<(), ProbeError> {
-        match self.socket.send_to(&encode(word, self.token), to) {
-            Err(error) if !is_nothing_yet(&error) && !is_refused(&error) && !is_way_gone(&error) => {
-                Err(socket_error("send to", to)(error))
-            }
-            _ => Ok(()),
-        }
+    pub(super) fn send(&self, message: Message, to: SocketAddr) -> Result<(), ProbeError> {
+        send_or_lose(&self.socket, &encode(message, self.token), to)
     }
 
-    /// The next word of this trial, if one comes within `patience`.
-    pub(super) fn hear(&self, patience: Duration) -> Result<Option<(Message, SocketAddr)>, ProbeError> {
+    /// The next message of this trial, if one comes within `patience`.
+    pub(super) fn receive(&self, patience: Duration) -> Result<Option<(Message, SocketAddr)>, ProbeError> {
         let patience = patience.max(Duration::from_millis(1));
         self.socket.set_read_timeout(Some(patience)).map_err(socket_error("set SO_RCVTIMEO for", self.local))?;
         let mut bytes = [0; LENGTH];
         match self.socket.recv_from(&mut bytes) {
-            Ok((LENGTH, from)) => Ok(decode(bytes, self.token).map(|word| (word, from))),
+            Ok((LENGTH, from)) => Ok(decode(bytes, self.token).map(|message| (message, from))),
             Ok(_) => Ok(None),
-            Err(error) if is_nothing_yet(&error) || is_refused(&error) || is_way_gone(&error) => Ok(None),
+            Err(error) if is_lost(&error) => Ok(None),
             Err(error) => Err(socket_error("receive at", self.local)(error)),
         }
     }
@@ -82,21 +72,23 @@ impl TrialSocket {
     /// Repeats a message until `answers` accepts the reply.
     pub(super) fn ask<T>(
         &self,
-        word: Message,
+        message: Message,
         peer: SocketAddr,
         control: &Control,
         answers: impl Fn(Message) -> Option<T>,
     ) -> Result<T, ProbeError> {
         let began = Instant::now();
         while began.elapsed() < GONE {
-            self.say(word, peer)?;
+            self.send(message, peer)?;
             let asked = Instant::now();
             while asked.elapsed() < AGAIN {
                 if control.stopped() {
                     return Err(ProbeError::Cancelled);
                 }
-                let heard = self.hear(AGAIN.saturating_sub(asked.elapsed()))?;
-                if let Some(answer) = heard.filter(|(_, from)| *from == peer).and_then(|(word, _)| answers(word)) {
+                let received = self.receive(AGAIN.saturating_sub(asked.elapsed()))?;
+                if let Some(answer) =
+                    received.filter(|(_, from)| *from == peer).and_then(|(message, _)| answers(message))
+                {
                     return Ok(answer);
                 }
             }
@@ -105,14 +97,8 @@ impl TrialSocket {
     }
 }
 
-/// A link that is down, or a neighbour that does not answer: the word is lost, and may be said again.
-fn is_way_gone(error: &io::Error) -> bool {
-    use io::ErrorKind::{HostUnreachable, NetworkDown, NetworkUnreachable};
-    matches!(error.kind(), HostUnreachable | NetworkDown | NetworkUnreachable)
-}
-
-fn encode(word: Message, token: u32) -> [u8; LENGTH] {
-    let (kind, port) = match word {
+fn encode(message: Message, token: u32) -> [u8; LENGTH] {
+    let (kind, port) = match message {
         Message::Hello { port } => (0, port),
         Message::Welcome { port } => (1, port),
         Message::Over => (2, 0),
@@ -148,9 +134,10 @@ mod tests {
 
     #[test]
     fn a_word_is_read_as_it_was_said_and_only_in_its_own_trial() {
-        for word in [Message::Hello { port: 49_185 }, Message::Welcome { port: 7 }, Message::Over, Message::Settled] {
-            assert_eq!(decode(encode(word, 0xdead_beef), 0xdead_beef), Some(word));
-            assert_eq!(decode(encode(word, 1), 2), None);
+        for message in [Message::Hello { port: 49_185 }, Message::Welcome { port: 7 }, Message::Over, Message::Settled]
+        {
+            assert_eq!(decode(encode(message, 0xdead_beef), 0xdead_beef), Some(message));
+            assert_eq!(decode(encode(message, 1), 2), None);
         }
         assert_eq!(decode([0; LENGTH], 0), None);
     }

@@ -14,11 +14,7 @@ use super::granted;
 use crate::{
     Control, ProbeError,
     error::socket_error,
-    goodput::{
-        setting::Setting,
-        threads::receive_with,
-        timeline::{Counted, sum},
-    },
+    goodput::{setting::Setting, threads::receive_with},
     greeting::peer_of,
     socket::is_nothing_yet,
 };
@@ -54,17 +50,7 @@ pub(in crate::goodput) fn receive(
             .map_err(socket_error("receive from", peer))
     };
     let (counted, ended_early, _) = receive_with(setting, streams, &counters, peer, taking, || Ok(false))?;
-    let Counted { bytes, seconds, intervals_bps, warmup } = counted;
-    Ok(GoodputReceived {
-        counted_bytes: bytes,
-        total_bytes: sum(&counters),
-        counted_s: seconds,
-        intervals_bps,
-        warmup_s: warmup,
-        ended_early,
-        datagrams: None,
-        buffer,
-    })
+    Ok(GoodputReceived { buffer, ..counted.received(&counters, ended_early) })
 }
 
 /// Reads one stream to its end, and closes it.

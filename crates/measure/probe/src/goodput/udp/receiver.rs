@@ -23,12 +23,7 @@ use crate::{
     control::InterimSource,
     datagrams::Datagrams,
     error::socket_error,
-    goodput::{
-        DRAIN,
-        setting::Setting,
-        threads::receive_with,
-        timeline::{Counted, sum},
-    },
+    goodput::{DRAIN, setting::Setting, threads::receive_with},
     socket::{is_nothing_yet, is_refused},
 };
 
@@ -100,17 +95,8 @@ pub(in crate::goodput) fn receive(flow: Flow, setting: Setting<'_>) -> Result<Go
     setting.control.set_interim_source(None);
     let (totals, arrived): (Vec<_>, Vec<_>) = taken.into_iter().unzip();
     flow.tell(&arrived)?;
-    let Counted { bytes, seconds, intervals_bps, warmup } = counted;
-    Ok(GoodputReceived {
-        counted_bytes: bytes,
-        total_bytes: sum(&counters),
-        counted_s: seconds,
-        intervals_bps,
-        warmup_s: warmup,
-        ended_early,
-        datagrams: Some(total(&totals)),
-        buffer: Some(buffer),
-    })
+    let datagrams = Some(total(&totals));
+    Ok(GoodputReceived { datagrams, buffer: Some(buffer), ..counted.received(&counters, ended_early) })
 }
 
 fn put_together(socket: &UdpSocket) -> Result<(), ProbeError> {
