@@ -2,12 +2,14 @@
 //!
 //! Bodies are those of a known length (`Content-Length`): transfer codings are refused.
 
-use httparse::{EMPTY_HEADER, Header, Status};
+use std::mem::MaybeUninit;
+
+use httparse::{Header, ParserConfig, Status};
 
 /// Longest head in bytes; what is longer is refused.
 pub const LONGEST_HEAD: usize = 8192;
 
-/// Most header lines of a head.
+/// Most header lines of a head; the room for them is not cleared before each head.
 const MOST_HEADERS: usize = 64;
 
 /// Head of a request.
@@ -59,9 +61,10 @@ impl From<httparse::Error> for HeadError {
 
 /// Reads the head of a GET; `None` where more of it has to come.
 pub fn request(bytes: &[u8]) -> Result<Option<Request<'_>>, HeadError> {
-    let mut headers = [EMPTY_HEADER; MOST_HEADERS];
-    let mut request = httparse::Request::new(&mut headers);
-    let Status::Complete(length) = request.parse(bounded(bytes))? else { return part(bytes) };
+    let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+    let mut request = httparse::Request::new(&mut []);
+    let parsed = request.parse_with_uninit_headers(bounded(bytes), &mut headers)?;
+    let Status::Complete(length) = parsed else { return part(bytes) };
     let lines = lines(request.headers, request.version)?;
     match (request.method, request.path) {
         (Some("GET"), Some(_)) if lines.length.unwrap_or(0) > 0 => Err(HeadError::Body),
@@ -72,9 +75,11 @@ pub fn request(bytes: &[u8]) -> Result<Option<Request<'_>>, HeadError> {
 
 /// Reads the head of a response; `None` where more of it has to come.
 pub fn response(bytes: &[u8]) -> Result<Option<Response>, HeadError> {
-    let mut headers = [EMPTY_HEADER; MOST_HEADERS];
-    let mut response = httparse::Response::new(&mut headers);
-    let Status::Complete(length) = response.parse(bounded(bytes))? else { return part(bytes) };
+    let mut headers = [const { MaybeUninit::uninit() }; MOST_HEADERS];
+    let mut response = httparse::Response::new(&mut []);
+    let parser = ParserConfig::default();
+    let parsed = parser.parse_response_with_uninit_headers(&mut response, bounded(bytes), &mut headers)?;
+    let Status::Complete(length) = parsed else { return part(bytes) };
     let lines = lines(response.headers, response.version)?;
     let (Some(body), Some(status)) = (lines.length, response.code) else { return Err(HeadError::Body) };
     Ok(Some(Response { length, status, body, closes: lines.closes }))

@@ -50,8 +50,7 @@ impl Client {
             }
             Exchange::Http { paths, new_connections, .. } => {
                 let close = if *new_connections { "Connection: close\r\n" } else { "" };
-                let head =
-                    |path: &str| format!("GET {path} HTTP/1.1\r\nHost: {peer}\r\nUser-Agent: wireproof\r\n{close}\r\n");
+                let head = |path: &str| format!("GET {path} HTTP/1.1\r\nHost: {peer}\r\n{close}\r\n");
                 let request =
                     |path: &model::probe::HttpPath| Request { bytes: head(&path.path).into(), answer: path.size.0 };
                 paths.iter().map(request).collect()
