@@ -43,7 +43,7 @@ pub use self::{
     words::WordsError,
 };
 use crate::{
-    frame_size::{FrameSize, MIN_FRAME},
+    frame_size::MIN_FRAME,
     network::{IpVersion, Protocol},
     toml_text::from_toml,
 };

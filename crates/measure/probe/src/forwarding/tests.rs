@@ -512,9 +512,9 @@ fn error(setting: &Setting, (kind, code): (u8, u8), rest: u32, about: &[u8]) -> 
 }
 
 /// Outcomes at the near side where packets of these groups are answered so.
-fn answered(setting: &Setting, answers: &[(Group, (u8, u8), u32)]) -> BTreeMap<Check, CheckResult> {
+fn answered(setting: &Setting, errors: &[(Group, (u8, u8), u32)]) -> BTreeMap<Check, CheckResult> {
     let mut answers = Answers::new(setting.clone());
-    for (group, kind, rest) in answers {
+    for (group, kind, rest) in errors {
         let all = craft(setting);
         let about = all.iter().find(|made| made.group == *group).expect("it is sent");
         answers.take(&error(setting, *kind, *rest, &about.frames[0]));

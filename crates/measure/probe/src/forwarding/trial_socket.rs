@@ -162,7 +162,7 @@ mod tests {
         let (here, there) =
             (TrialSocket::open(local, TOKEN).expect("a socket"), TrialSocket::open(local, TOKEN).expect("a socket"));
         let message = Message::Hello { mac: Mac([2, 0, 0, 0, 0, 7]), mtu: 1500, routed: false };
-        let send = |bytes: &[u8]| there.send(bytes, here.address()).expect("there is room");
+        let send = |bytes: &[u8]| send_or_lose(&there.socket, bytes, here.address()).expect("there is room");
         for _ in 0..10 {
             send(&encode(message, TOKEN + 1));
             send(&[]);
