@@ -1,4 +1,5 @@
 use super::*;
+use crate::frame_size::FrameSize;
 
 const FILE: &str = r#"
 [[stream]]
