@@ -1,5 +1,5 @@
 notice-configure-dut = Configure the device under test like this before anything is measured: an address at each of its two ports, and forwarding between them; no further routes. On Linux:
-notice-not-through = { $ip } does not get through the device under test and is left out: { $why }
+notice-dut-unreachable = { $ip } does not get through the device under test and is left out: { $why }
 dut-heading = Device under test
 dut-caption = What { $machine } counted over each trial, at all of its interfaces but that of the ssh connection: its busiest core in % of its time, packets of all interfaces together, and drops of interfaces, queueing disciplines and receive backlogs. All counters are in the JSON.
 dut-col-core = Busiest core
