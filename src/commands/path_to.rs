@@ -32,8 +32,8 @@ pub(super) fn path_to(destination: &str, options: &PathOptions, common: &Common)
     if !common.quiet {
         failed.iter().for_each(|error| say(&error.to_string()));
     }
-    let document = PathToDocument::of(destination, found);
-    answer(&document, || report::path_to(&document, language(common)), common)?;
+    let words = report::path_to(destination, &found, language(common));
+    answer(&PathToDocument::of(destination, found), || words, common)?;
     Ok(Exit::Done)
 }
 

@@ -82,7 +82,7 @@ pub enum TcpPackets {
 pub struct PathConclusion {
     /// Place that keeps the path MTU below the interface's; null where nothing does.
     pub culprit: Option<Culprit>,
-    /// What helps, the best first.
+    /// Remedies, the best first.
     pub advice: Vec<PathAdvice>,
 }
 

@@ -18,13 +18,13 @@ document! {
     }
 }
 
-/// A path and what follows from it.
+/// A path and the conclusions from it.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PathToEntry {
     /// The path.
     #[serde(flatten)]
     pub path: PathTo,
-    /// What follows.
+    /// Its cause and remedies.
     #[serde(flatten)]
     pub conclusion: PathConclusion,
 }

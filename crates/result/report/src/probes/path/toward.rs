@@ -3,13 +3,12 @@
 use std::fmt::Display;
 
 use model::{
-    Mtu, PathTo, TcpPackets,
+    Mtu, PathConclusion, PathTo, TcpPackets,
     trial::{Hop, PathDevice},
 };
 
 use super::culprit;
 use crate::{
-    document::{PathToDocument, PathToEntry},
     lang::Lang,
     show,
     terminal::{Row, table},
@@ -17,21 +16,19 @@ use crate::{
 };
 
 /// Each path: the largest packet and its cause, remedies, devices and hops.
-pub fn path_to(document: &PathToDocument, lang: Lang) -> String {
+pub fn path_to(asked: &str, paths: &[(PathTo, PathConclusion)], lang: Lang) -> String {
     let t = Texts::of(lang);
-    let all: Vec<String> =
-        document.paths.iter().map(|path| one(path, &document.destination, t).join("\n") + "\n").collect();
+    let all: Vec<String> = paths.iter().map(|path| one(path, asked, t).join("\n") + "\n").collect();
     all.join("\n")
 }
 
-fn one(entry: &PathToEntry, asked: &str, t: &Texts) -> Vec<String> {
-    let path = &entry.path;
+fn one((path, conclusion): &(PathTo, PathConclusion), asked: &str, t: &Texts) -> Vec<String> {
     let address = path.address.to_string();
     let name =
         if asked == address { address } else { t.with("path-to-named", &[("name", &asked), ("address", &address)]) };
     let passes = path.leg.mtu.map_or_else(|| t.get("not-known"), |Mtu(mtu)| mtu.to_string());
     let mut lines = vec![t.with("path-to-heading", &[("host", &name), ("mtu", &passes)])];
-    let cause = entry.conclusion.culprit.as_ref();
+    let cause = conclusion.culprit.as_ref();
     lines.push(cause.map_or_else(
         || t.with("path-to-clean", &[("interface", &path.interface)]),
         |culprit| t.with("path-to-cause", &[("cause", &culprit::words(culprit, t))]),
@@ -42,7 +39,7 @@ fn one(entry: &PathToEntry, asked: &str, t: &Texts) -> Vec<String> {
     lines.push(t.with("path-to-by", &packets));
     lines.extend(path.route_mtu.map(|Mtu(mtu)| t.with("path-to-route", &[("mtu", &mtu)])));
     lines.extend(path.tcp.as_ref().map(|tcp| of_tcp(tcp, t)));
-    for advice in &entry.conclusion.advice {
+    for advice in &conclusion.advice {
         let remedy = t.of_value("path-to-remedy", &advice.kind);
         lines.push(match &advice.command {
             Some(command) => t.with("path-to-remedy-command", &[("remedy", &remedy), ("command", command)]),
