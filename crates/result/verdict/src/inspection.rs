@@ -83,7 +83,8 @@ mod tests {
 
     #[test]
     fn a_run_has_the_findings_of_its_goal_and_those_that_came_or_went() {
-        let plan = Plan::parse("name = \"p\"\n[[latency]]\nprotocol = \"udp\"\n", &[]).expect("a plan");
+        let plan =
+            Plan::parse("name = \"p\"\n[[latency]]\nprotocol = \"udp\"\nframe_sizes = [64]\n", &[]).expect("a plan");
         let mut run = fixture::run(plan);
         run.before = environment("always", "1");
         run.after = Some(environment("never", "0"));
