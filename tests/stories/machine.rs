@@ -191,7 +191,10 @@ impl Snapshot {
     pub(crate) fn take() -> Self {
         Self {
             namespaces: names_in("/run/netns"),
-            links: lines_of(Command::new("ip").args(["-o", "-d", "link"])),
+            links: lines_of(Command::new("ip").args(["-o", "-d", "link"]))
+                .iter()
+                .map(|it| without_timers(it))
+                .collect(),
             mounts: fs::read_to_string("/proc/thread-self/mountinfo")
                 .unwrap()
                 .lines()
@@ -295,6 +298,20 @@ fn sysctls() -> BTreeSet<String> {
     ];
     let all = lines_of(Command::new("sysctl").args(["-a", "--pattern", "^(net|kernel|vm|fs)\\."]));
     all.into_iter().filter(|line| !moving.iter().any(|word| line.contains(word))).collect()
+}
+
+/// A link without the timers of a bridge, which run.
+fn without_timers(link: &str) -> String {
+    let mut words = link.split_whitespace();
+    let mut kept = Vec::new();
+    while let Some(word) = words.next() {
+        if word.ends_with("_timer") {
+            words.next();
+        } else {
+            kept.push(word);
+        }
+    }
+    kept.join(" ")
 }
 
 fn lines_of(command: &mut Command) -> BTreeSet<String> {

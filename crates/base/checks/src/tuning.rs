@@ -27,7 +27,7 @@ const ORDER: [fn(&Setting) -> bool; 7] = [
     |_| true,
 ];
 
-/// What becomes of a value.
+/// Outcome of a value.
 enum Outcome {
     Change { before: String, wanted: String, change: Change },
     Kept(String),

@@ -28,7 +28,7 @@ use message::{Answer, CONFIRM, STATE, UNDO};
 /// Beginning of its name in the ledger. No bed has an underscore in its name.
 const LEDGER: &str = "tune_";
 
-/// What to do with changes that somebody else has changed again.
+/// Treatment of changes that somebody else has changed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Others {
     /// They stand, and stay recorded.

@@ -32,7 +32,7 @@ pub fn tuning_plan(plan: &TuningPlan, lang: Lang) -> String {
     lines.join("\n") + "\n"
 }
 
-/// What was made of a plan, and how it is undone. `passing` are changes that no file makes again; `host` is another machine.
+/// Outcome of a plan, and how it is undone. `passing` are changes that no file makes again; `host` is another machine.
 pub fn tuning_made(state: &TuningState, passing: &[String], host: Option<&str>, lang: Lang) -> String {
     let t = Texts::of(lang);
     let host = host.map(|host| format!(" {host}")).unwrap_or_default();

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::Setting;
 use crate::change::Change;
 
-/// What would be changed, and why.
+/// Planned changes with their reasons.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct TuningPlan {
     /// Name of the goal or the profile.
@@ -103,7 +103,7 @@ pub enum WhyLeftOut {
     Renumbered,
     /// There is no such governor.
     NoGovernor {
-        /// Those that there are.
+        /// Known ones.
         known: String,
     },
 }
