@@ -416,7 +416,7 @@ mod tests {
             assert!(!said(wrong).contains("in front of the program"), "{}", said(wrong));
         }
         let joined = said(&["path", "--hops", "3", "--ip", "4"]);
-        assert!(joined.contains("tip: write it with \"=\": --hops=3\n"), "{joined}");
+        assert!(joined.contains("--hops is written with \"=\": --hops=3"), "{joined}");
         let unknown = said(&["path", "--json", "3"]);
         assert!(!unknown.contains("write it with"), "{unknown}");
     }

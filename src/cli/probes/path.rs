@@ -20,7 +20,7 @@ pub(super) const KNOWN: Known = Known {
 pub(crate) struct PathOptions {
     /// A host, by name or address, that needs no wireproof: the largest packet that arrives there, the routers before it, and the cause
     /// of a small one. Nothing is stored or reported.
-    #[arg(value_name = "DEST", conflicts_with_all = ["Measure", "mtus"])]
+    #[arg(value_name = "DEST", conflicts_with_all = ["Measure", "mtus"], value_parser = host)]
     pub(crate) destination: Option<String>,
     /// Packets that DEST answers: echo (ICMP echo requests) or udp (datagrams to a closed port) (default: echo, else udp).
     #[arg(long, requires = "destination")]
@@ -38,6 +38,17 @@ pub(crate) struct PathOptions {
     /// second (10).
     #[arg(long, value_name = "PACKETS", num_args = 0..=1, require_equals = true, default_missing_value = "10", value_parser = whole::<u32>("10"))]
     pub(crate) hops: Option<u32>,
+}
+
+/// A bare number is a slip: that of `--hops` without its sign.
+fn host(text: &str) -> Result<String, String> {
+    let is_number = text.chars().all(|letter| letter.is_ascii_digit());
+    if is_number {
+        return Err(format!(
+            "a host is an address or a name; the number of --hops is written with \"=\": --hops={text}"
+        ));
+    }
+    Ok(text.to_owned())
 }
 
 /// The IP version selects among the items instead, once the plan is read.
