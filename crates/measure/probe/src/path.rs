@@ -9,6 +9,7 @@ mod burst;
 mod devices;
 mod far;
 mod hops;
+mod line;
 mod message;
 mod near;
 mod post;

@@ -5,53 +5,56 @@ use super::search::{Outcome, ProbePacket, TTL};
 /// The packets of one burst, numbered one after the other.
 pub(super) struct Burst {
     first_id: u32,
-    shots: Vec<(ProbePacket, Outcome)>,
+    packets: Vec<(ProbePacket, Outcome)>,
 }
 
 impl Burst {
     /// Nothing is known yet. `first_id` is the number of the first packet.
-    pub(super) fn new(shots: &[ProbePacket], first_id: u32) -> Self {
-        Self { first_id, shots: shots.iter().map(|shot| (*shot, Outcome::Silent)).collect() }
+    pub(super) fn new(packets: &[ProbePacket], first_id: u32) -> Self {
+        Self { first_id, packets: packets.iter().map(|packet| (*packet, Outcome::Silent)).collect() }
     }
 
     /// Notes an outcome of the packet with this number, 0 where it is not known; the best witness stays. Packets of
-    /// earlier volleys are passed over.
+    /// earlier bursts are passed over.
     pub(super) fn enter(&mut self, id: u32, outcome: Outcome) {
         let meant = match (id, outcome) {
             (0, Outcome::TooBig { mtu, .. }) => {
-                self.shots.iter_mut().filter(|(shot, _)| shot.size > mtu).for_each(|shot| note(shot, outcome));
+                self.packets
+                    .iter_mut()
+                    .filter(|(packet, _)| packet.size > mtu)
+                    .for_each(|packet| note(packet, outcome));
                 return;
             }
             // Near routers speak before far ones.
             (0, Outcome::Expired { .. }) => {
-                let waiting = |(shot, known): &(ProbePacket, Outcome)| shot.ttl < TTL && *known == Outcome::Silent;
-                self.shots.iter().position(waiting)
+                let waiting = |(packet, known): &(ProbePacket, Outcome)| packet.ttl < TTL && *known == Outcome::Silent;
+                self.packets.iter().position(waiting)
             }
             _ => id.checked_sub(self.first_id).map(|number| number as usize),
         };
-        if let Some(shot) = meant.and_then(|number| self.shots.get_mut(number)) {
-            note(shot, outcome);
+        if let Some(packet) = meant.and_then(|number| self.packets.get_mut(number)) {
+            note(packet, outcome);
         }
     }
 
     /// Whether anything was heard of a packet.
     pub(super) fn is_known(&self, number: usize) -> bool {
-        self.shots.get(number).is_none_or(|(_, outcome)| *outcome != Outcome::Silent)
+        self.packets.get(number).is_none_or(|(_, outcome)| *outcome != Outcome::Silent)
     }
 
     /// Whether something was heard of every packet.
     pub(super) fn is_all_known(&self) -> bool {
-        self.shots.iter().all(|(_, outcome)| *outcome != Outcome::Silent)
+        self.packets.iter().all(|(_, outcome)| *outcome != Outcome::Silent)
     }
 
     /// Whether nothing is worth waiting for: no packet is left that could arrive although a router speaks against it.
     pub(super) fn is_settled(&self) -> bool {
-        !self.shots.iter().any(|(_, outcome)| matches!(outcome, Outcome::TooBig { .. }))
+        !self.packets.iter().any(|(_, outcome)| matches!(outcome, Outcome::TooBig { .. }))
     }
 
-    /// In the order of the shots.
+    /// In the order of the packets.
     pub(super) fn outcomes(self) -> Vec<Outcome> {
-        self.shots.into_iter().map(|(_, outcome)| outcome).collect()
+        self.packets.into_iter().map(|(_, outcome)| outcome).collect()
     }
 }
 
@@ -67,8 +70,8 @@ mod tests {
 
     const BY: IpAddr = IpAddr::V4(std::net::Ipv4Addr::new(198, 18, 0, 1));
 
-    fn burst(shots: &[(u32, u8)]) -> Burst {
-        Burst::new(&shots.iter().map(|&(size, ttl)| ProbePacket { size, ttl }).collect::<Vec<_>>(), 10)
+    fn burst(packets: &[(u32, u8)]) -> Burst {
+        Burst::new(&packets.iter().map(|&(size, ttl)| ProbePacket { size, ttl }).collect::<Vec<_>>(), 10)
     }
 
     #[test]

@@ -12,9 +12,8 @@ use model::{
 };
 
 use super::{
-    burst::Burst,
     devices::devices,
-    hops::{Hops, ROUND},
+    line::{Answer, Line, stop_check},
     message::Message,
     post::{Event, Post},
     search::{Outcome, ProbePacket, ProbeSender, TTL, search},
@@ -23,8 +22,6 @@ use crate::{Control, Prepared, ProbeError, Window, far_address, socket::STOP_CHE
 
 /// A far side that does not answer small packets for this long is not there, or nothing gets through.
 const GONE: Duration = Duration::from_secs(5);
-/// Between two packets, where the first is not answered sooner: a burst shall not fill a queue on the way.
-const GAP: Duration = Duration::from_millis(2);
 /// Progress of the search as a whole; that of hops comes on top.
 const OF_SEARCH: u64 = 100;
 
@@ -58,14 +55,14 @@ enum Way {
     Reverse,
 }
 
-/// Sends volleys one way.
-struct Gun<'a> {
+/// Packets of one direction.
+struct OneWay<'a> {
     near: &'a mut Near,
     control: &'a Control,
     way: Way,
     /// A packet that a router has spoken of may still arrive, if the router lied.
     grace: Duration,
-    volleys: u64,
+    bursts: u64,
 }
 
 impl Near {
@@ -96,50 +93,15 @@ impl Near {
     /// Sends to each hop in turn, round by round.
     fn hops(&mut self, routers: Option<u8>, control: &Control) -> Result<Vec<Hop>, ProbeError> {
         let Some(routers) = routers.filter(|_| self.rounds > 0) else { return Ok(Vec::new()) };
-        let (mut hops, size) = (Hops::new(routers), self.post.smallest());
-        for round in 1..=self.rounds {
-            let began = Instant::now();
-            let ways = (1..=routers).chain([TTL]);
-            for (hop, ttl) in ways.enumerate() {
-                self.id += 1;
-                let at = Instant::now();
-                if self.post.probe(self.id, size, ttl)? == Sent::Yes {
-                    self.sent += 1;
-                    hops.sent(self.id, hop, at);
-                }
-                self.listen(&mut hops, GAP, control)?;
-            }
-            let patience = if round == self.rounds { self.timeout } else { ROUND.saturating_sub(began.elapsed()) };
-            self.listen(&mut hops, patience, control)?;
-            control.reached(OF_SEARCH + u64::from(round));
-        }
-        Ok(hops.finish())
-    }
-
-    /// Receives for this long.
-    fn listen(&mut self, hops: &mut Hops, patience: Duration, control: &Control) -> Result<(), ProbeError> {
-        let began = Instant::now();
-        loop {
-            stop_check(control)?;
-            while let Some(event) = self.post.next()? {
-                match event {
-                    Event::Message(Message::Ack { id, .. }, _) => hops.answered(id, self.peer.ip(), Instant::now()),
-                    Event::Outcome(id, Outcome::Expired { by }) => hops.answered(id, by, Instant::now()),
-                    _ => {}
-                }
-            }
-            let left = patience.saturating_sub(began.elapsed());
-            if left.is_zero() {
-                return Ok(());
-            }
-            self.post.wait(left.min(STOP_CHECK))?;
-        }
+        let (size, asked) = (self.post.smallest(), (self.rounds, self.timeout));
+        let mut way = OneWay { near: self, control, way: Way::Forward, grace: Duration::ZERO, bursts: 0 };
+        way.ask_hops(routers, size, asked, |control, round| control.reached(OF_SEARCH + u64::from(round)))
     }
 
     fn search(&mut self, way: Way, likely: u32, rtt: Duration, control: &Control) -> Result<Leg, ProbeError> {
         let smallest = self.post.smallest();
         let grace = (4 * rtt + Duration::from_millis(1)).min(self.timeout);
-        search(&mut Gun { near: self, control, way, grace, volleys: 0 }, smallest, likely)
+        search(&mut OneWay { near: self, control, way, grace, bursts: 0 }, smallest, likely)
     }
 
     fn hello(&mut self, control: &Control) -> Result<Welcome, ProbeError> {
@@ -174,64 +136,53 @@ impl Prepared for Near {
     }
 }
 
-impl ProbeSender for Gun<'_> {
+impl ProbeSender for OneWay<'_> {
     type Error = ProbeError;
 
-    fn shoot(&mut self, shots: &[ProbePacket]) -> Result<Vec<Outcome>, ProbeError> {
-        let mut burst = Burst::new(shots, self.near.id + 1);
-        for (number, shot) in shots.iter().enumerate() {
-            self.near.id += 1;
-            if let Some(outcome) = self.fire(*shot)? {
-                burst.enter(self.near.id, outcome);
-            }
-            self.gather(&mut burst, GAP, |burst| burst.is_known(number))?;
-        }
-        self.gather(&mut burst, self.near.timeout, Burst::is_all_known)?;
-        self.gather(&mut burst, self.grace, Burst::is_settled)?;
+    fn send_all(&mut self, packets: &[ProbePacket]) -> Result<Vec<Outcome>, ProbeError> {
+        let outcomes = self.send_burst(packets, self.near.timeout, self.grace)?;
         self.progress();
-        Ok(burst.outcomes())
+        Ok(outcomes)
     }
 }
 
-impl Gun<'_> {
-    /// Sends a packet, or has it sent. Gives its outcome, if that is known at once.
-    fn fire(&mut self, shot: ProbePacket) -> Result<Option<Outcome>, ProbeError> {
-        let (near, ProbePacket { size, ttl }) = (&mut *self.near, shot);
+impl Line for OneWay<'_> {
+    fn control(&self) -> &Control {
+        self.control
+    }
+
+    fn last_id(&self) -> u32 {
+        self.near.id
+    }
+
+    fn send(&mut self, ProbePacket { size, ttl }: ProbePacket) -> Result<Sent, ProbeError> {
+        let near = &mut *self.near;
+        near.id += 1;
         if self.way == Way::Reverse {
             near.post.say(Message::Request { id: near.id, size, ttl })?;
-            return Ok(None);
+            return Ok(Sent::Yes);
         }
-        match near.post.probe(near.id, size, ttl)? {
-            Sent::Yes => near.sent += 1,
-            Sent::TooBig(mtu) => return Ok(Some(Outcome::Refused { mtu: mtu.0 })),
-            Sent::Dropped => {}
+        let sent = near.post.probe(near.id, size, ttl)?;
+        near.sent += u64::from(sent == Sent::Yes);
+        Ok(sent)
+    }
+
+    fn next(&mut self) -> Result<Option<Answer>, ProbeError> {
+        while let Some(event) = self.near.post.next()? {
+            if let Some((id, outcome)) = self.outcome(event) {
+                let by = if let Outcome::Expired { by } = outcome { by } else { self.near.peer.ip() };
+                return Ok(Some(Answer { id, outcome, by }));
+            }
         }
         Ok(None)
     }
 
-    /// Receives until `enough`, or until `patience` is over.
-    fn gather(
-        &mut self,
-        burst: &mut Burst,
-        patience: Duration,
-        enough: impl Fn(&Burst) -> bool,
-    ) -> Result<(), ProbeError> {
-        let began = Instant::now();
-        loop {
-            stop_check(self.control)?;
-            while let Some(event) = self.near.post.next()? {
-                if let Some((id, outcome)) = self.outcome(event) {
-                    burst.enter(id, outcome);
-                }
-            }
-            let left = patience.saturating_sub(began.elapsed());
-            if enough(burst) || left.is_zero() {
-                return Ok(());
-            }
-            self.near.post.wait(left.min(STOP_CHECK))?;
-        }
+    fn wait(&self, patience: Duration) -> Result<(), ProbeError> {
+        self.near.post.wait(patience)
     }
+}
 
+impl OneWay<'_> {
     /// Meaning of an event for a packet of this way.
     fn outcome(&self, event: Event) -> Option<(u32, Outcome)> {
         match (self.way, event) {
@@ -243,16 +194,12 @@ impl Gun<'_> {
         }
     }
 
-    /// Nobody knows how many volleys it takes; few need more than this leaves room for.
+    /// Nobody knows how many bursts it takes; few need more than this leaves room for.
     fn progress(&mut self) {
         const OF_ONE: u64 = 4;
         const OF_WAY: u64 = OF_SEARCH / 2;
-        self.volleys += 1;
+        self.bursts += 1;
         let before = if self.way == Way::Forward { 0 } else { OF_WAY };
-        self.control.reached(before + (self.volleys * OF_ONE).min(OF_WAY));
+        self.control.reached(before + (self.bursts * OF_ONE).min(OF_WAY));
     }
-}
-
-fn stop_check(control: &Control) -> Result<(), ProbeError> {
-    if control.stopped() { Err(ProbeError::Cancelled) } else { Ok(()) }
 }

@@ -68,18 +68,18 @@ pub(super) trait ProbeSender {
     type Error;
 
     /// Sends each packet once and waits until it is known what became of them, or the timeout is over. The outcomes are
-    /// in the order of the shots.
-    fn shoot(&mut self, shots: &[ProbePacket]) -> Result<Vec<Outcome>, Self::Error>;
+    /// in the order of the packets.
+    fn send_all(&mut self, packets: &[ProbePacket]) -> Result<Vec<Outcome>, Self::Error>;
 }
 
 /// Searches one way. `smallest` is the size that a search begins with, `likely` the size that will probably turn out to be
 /// the largest.
-pub(super) fn search<S: ProbeSender>(shooter: &mut S, smallest: u32, likely: u32) -> Result<Leg, S::Error> {
+pub(super) fn search<S: ProbeSender>(sender: &mut S, smallest: u32, likely: u32) -> Result<Leg, S::Error> {
     let mut interval = Interval::new(smallest);
     let mut sizes = interval.first(likely);
     while !sizes.is_empty() {
-        let shots: Vec<_> = sizes.iter().map(|&size| ProbePacket { size, ttl: TTL }).collect();
-        for (size, outcome) in sizes.iter().zip(shooter.shoot(&shots)?) {
+        let packets: Vec<_> = sizes.iter().map(|&size| ProbePacket { size, ttl: TTL }).collect();
+        for (size, outcome) in sizes.iter().zip(sender.send_all(&packets)?) {
             interval.enter(*size, outcome);
         }
         sizes = interval.next();
@@ -87,7 +87,7 @@ pub(super) fn search<S: ProbeSender>(shooter: &mut S, smallest: u32, likely: u32
     let routers = interval.ttl.and_then(|ttl| TTL.checked_sub(ttl));
     let refusal = match interval.refusal() {
         Refusal::Silent { .. } => {
-            let (last_router, routers_answer) = trace(shooter, smallest, interval.failing(), routers.unwrap_or(0))?;
+            let (last_router, routers_answer) = trace(sender, smallest, interval.failing(), routers.unwrap_or(0))?;
             Refusal::Silent { last_router, routers_answer }
         }
         refusal => refusal,
@@ -97,7 +97,7 @@ pub(super) fn search<S: ProbeSender>(shooter: &mut S, smallest: u32, likely: u32
 
 /// The last router that tells of packets of `large` bytes which expire there, and whether routers tell of small ones.
 fn trace<S: ProbeSender>(
-    shooter: &mut S,
+    sender: &mut S,
     small: u32,
     large: u32,
     routers: u8,
@@ -105,23 +105,23 @@ fn trace<S: ProbeSender>(
     if routers == 0 {
         return Ok((None, None));
     }
-    let of_large = expired(shooter, large, routers)?;
-    let answer = !of_large.is_empty() || !expired(shooter, small, routers)?.is_empty();
+    let of_large = expired(sender, large, routers)?;
+    let answer = !of_large.is_empty() || !expired(sender, small, routers)?.is_empty();
     Ok((of_large.last().copied(), Some(answer)))
 }
 
 /// The routers that tell of packets of this size, in the order of the way.
-fn expired<S: ProbeSender>(shooter: &mut S, size: u32, routers: u8) -> Result<Vec<IpAddr>, S::Error> {
+fn expired<S: ProbeSender>(sender: &mut S, size: u32, routers: u8) -> Result<Vec<IpAddr>, S::Error> {
     let mut tellers = BTreeMap::new();
     for _ in 0..TRIES {
         let silent = |ttl: &u8| !tellers.contains_key(ttl);
-        let shots: Vec<_> = (1..=routers).filter(silent).map(|ttl| ProbePacket { size, ttl }).collect();
-        if shots.is_empty() {
+        let packets: Vec<_> = (1..=routers).filter(silent).map(|ttl| ProbePacket { size, ttl }).collect();
+        if packets.is_empty() {
             break;
         }
-        for (shot, outcome) in shots.iter().zip(shooter.shoot(&shots)?) {
+        for (packet, outcome) in packets.iter().zip(sender.send_all(&packets)?) {
             if let Outcome::Expired { by } = outcome {
-                tellers.insert(shot.ttl, by);
+                tellers.insert(packet.ttl, by);
             }
         }
     }

@@ -18,9 +18,9 @@ use kernel::{
 use model::{IpVersion, Mtu, Nanos, PathMethod, PathTo, TcpPackets, trial::Hop};
 
 use super::{
-    burst::Burst,
     devices::devices_at,
-    hops::{Hops, ROUND},
+    hops::Hops,
+    line::{Answer, GAP, Line, of_hop, stop_check},
     message::{LENGTH, Message},
     search::{Outcome, ProbePacket, ProbeSender, TTL, search},
 };
@@ -37,13 +37,14 @@ const SHORTEST_TIMEOUT: Duration = Duration::from_millis(100);
 /// Routers that are asked at once, and in all.
 const HOPS_AT_ONCE: u8 = 8;
 const MOST_HOPS: u8 = 40;
-/// Between two packets, where the first is not answered sooner.
-const GAP: Duration = Duration::from_millis(2);
-/// Linux sends six refusals to a host at once, then one a second (`icmp_ratelimit`).
-const REFUSALS_AT_ONCE: f64 = 6.0;
+/// Linux sends six refusals to a host at once, then one a second (`icmp_ratelimit`). One is taken by the count of routers.
+const REFUSALS_AT_ONCE: f64 = 5.0;
 /// A connection that is not accepted by then is not counted on.
 const CONNECT: Duration = Duration::from_secs(3);
+/// Header of UDP, and of an echo request.
 const UDP_HEADER: u32 = 8;
+/// Datagrams of others that are discarded at once.
+const AT_ONCE: usize = 64;
 
 /// A host, and how it is asked.
 #[derive(Clone, Debug)]
@@ -71,29 +72,35 @@ pub fn toward(wanted: &Toward, control: &Control) -> Result<PathTo, ProbeError> 
     })?;
     let link = link::list()?.into_iter().find(|link| link.index == way.interface);
     let (interface, mtu) = link.map_or((String::new(), Mtu(1500)), |link| (link.name, link.mtu));
-    let (mut line, rtt) = first_answer(wanted, source, control)?;
-    line.timeout = (4 * rtt).clamp(SHORTEST_TIMEOUT, LONGEST_RTT);
-    let (routers, first) = line.routers(control)?;
-    let smallest = line.smallest();
-    let mut leg = search(&mut Shots { line: &mut line, control, grace: 2 * rtt, routers }, smallest, mtu.0)?;
-    leg.routers = routers;
-    let hops = if wanted.rounds == 0 { first } else { line.ask_hops(routers, wanted.rounds, control)? };
+    let (mut host, rtt) = first_answer(wanted, source, control)?;
+    host.timeout = (4 * rtt).clamp(SHORTEST_TIMEOUT, LONGEST_RTT);
+    let (routers, first) = host.routers()?;
+    let size = host.smallest();
+    let leg = search(&mut Forward { host: &mut host, grace: 2 * rtt, routers }, size, mtu.0)?;
+    let hops = match routers {
+        Some(routers) if wanted.rounds > 0 => {
+            control.expect(wanted.rounds.into());
+            let asked = (wanted.rounds, host.timeout);
+            host.ask_hops(routers, size, asked, |control, round| control.reached(round.into()))?
+        }
+        _ => first,
+    };
     // Had the host gone meanwhile, its silence would have been taken for a black hole.
-    line.hello(control)?.ok_or(ProbeError::NothingPasses { peer: line.peer, waited: HELLOS * LONGEST_RTT })?;
+    host.hello()?.ok_or(ProbeError::NothingPasses { peer: host.peer, waited: HELLOS * LONGEST_RTT })?;
     Ok(PathTo {
         address: wanted.address,
-        devices: devices_at("here", &interface, source)?,
+        devices: devices_at(&sysctl::read("kernel.hostname")?, &interface, source)?,
         interface,
         source,
         gateway: way.gateway,
-        method: line.method(),
-        leg,
+        method: host.method(),
+        leg: Leg { routers, ..leg },
         hops,
         route_mtu: way.mtu.filter(|route| *route < mtu.0).map(Mtu),
         tcp: wanted.tcp.map(|port| tcp_packets(SocketAddr::new(wanted.address, port))),
         tcp_mtu_probing: setting("net.ipv4.tcp_mtu_probing"),
         no_discovery: setting("net.ipv4.ip_no_pmtu_disc"),
-        packets: line.sent,
+        packets: host.sent,
         took: Nanos(began.elapsed().as_nanos() as u64),
     })
 }
@@ -103,14 +110,14 @@ fn setting(key: &str) -> Option<u32> {
 }
 
 /// The packets that the host answers, and its round-trip time.
-fn first_answer(wanted: &Toward, source: IpAddr, control: &Control) -> Result<(Line, Duration), ProbeError> {
+fn first_answer<'a>(wanted: &Toward, source: IpAddr, control: &'a Control) -> Result<(Host<'a>, Duration), ProbeError> {
     let methods = wanted.method.map_or_else(|| vec![PathMethod::Echo, PathMethod::Udp], |method| vec![method]);
     let mut last = None;
     for method in methods {
-        match Line::open(method, source, wanted.address) {
-            Ok(mut line) => {
-                if let Some(rtt) = line.hello(control)? {
-                    return Ok((line, rtt));
+        match Host::open(method, source, wanted.address, control) {
+            Ok(mut host) => {
+                if let Some(rtt) = host.hello()? {
+                    return Ok((host, rtt));
                 }
             }
             // Without the right to send echo requests, datagrams may still do.
@@ -129,7 +136,8 @@ fn first_answer(wanted: &Toward, source: IpAddr, control: &Control) -> Result<(L
 }
 
 /// A socket towards the host.
-struct Line {
+struct Host<'a> {
+    control: &'a Control,
     socket: Socket,
     peer: SocketAddr,
     token: u32,
@@ -164,8 +172,60 @@ impl Refusals {
     }
 }
 
-impl Line {
-    fn open(method: PathMethod, source: IpAddr, to: IpAddr) -> Result<Self, ProbeError> {
+impl Line for Host<'_> {
+    fn control(&self) -> &Control {
+        self.control
+    }
+
+    fn last_id(&self) -> u32 {
+        self.id
+    }
+
+    fn send(&mut self, ProbePacket { size, ttl }: ProbePacket) -> Result<Sent, ProbeError> {
+        if matches!(self.socket, Socket::Udp(_)) && ttl == TTL {
+            pause(self.refusals.take(), self.control)?;
+        }
+        self.id += 1;
+        let payload = &mut self.buffer[..(size - self.headers) as usize];
+        Message::Probe { id: self.id, size }.write(self.token, payload);
+        let sent = match &mut self.socket {
+            Socket::Echo(socket) => socket.send(payload, ttl)?,
+            Socket::Udp(socket) => socket.send(payload, ttl)?,
+        };
+        self.sent += u64::from(sent == Sent::Yes);
+        Ok(sent)
+    }
+
+    fn next(&mut self) -> Result<Option<Answer>, ProbeError> {
+        while let Some(error) = self.report()? {
+            if let Some(answer) = self.of_report(&error) {
+                return Ok(Some(answer));
+            }
+        }
+        for _ in 0..AT_ONCE {
+            let payload = match &mut self.socket {
+                Socket::Echo(socket) => socket.receive(&mut self.buffer)?.map(|(_, payload)| payload),
+                // A service that listens there after all answers as it likes: that tells of no packet.
+                Socket::Udp(socket) => socket.receive(&mut self.buffer)?.map(|_| 0..0),
+            };
+            let Some(payload) = payload else { break };
+            if let Some(Message::Probe { id, .. }) = Message::read(self.token, &self.buffer[payload]) {
+                return Ok(Some(Answer { id, outcome: Outcome::Passed { ttl: TTL }, by: self.peer.ip() }));
+            }
+        }
+        Ok(None)
+    }
+
+    fn wait(&self, patience: Duration) -> Result<(), ProbeError> {
+        match &self.socket {
+            Socket::Echo(socket) => Ok(socket.wait(patience)?),
+            Socket::Udp(socket) => Ok(socket.wait(patience)?),
+        }
+    }
+}
+
+impl<'a> Host<'a> {
+    fn open(method: PathMethod, source: IpAddr, to: IpAddr, control: &'a Control) -> Result<Self, ProbeError> {
         let ip = IpVersion::of(source);
         let socket = match method {
             PathMethod::Echo => {
@@ -182,6 +242,7 @@ impl Line {
             }
         };
         Ok(Self {
+            control,
             socket,
             peer: SocketAddr::new(to, if method == PathMethod::Udp { CLOSED_PORT } else { 0 }),
             token: RandomState::new().hash_one(()) as u32,
@@ -205,51 +266,25 @@ impl Line {
         LENGTH as u32 + self.headers
     }
 
-    /// Sends the next packet, of this size with this TTL.
-    fn send(&mut self, size: u32, ttl: u8, control: &Control) -> Result<Sent, ProbeError> {
-        if matches!(self.socket, Socket::Udp(_)) && ttl == TTL {
-            pause(self.refusals.take(), control)?;
+    fn method(&self) -> PathMethod {
+        match self.socket {
+            Socket::Echo(_) => PathMethod::Echo,
+            Socket::Udp(_) => PathMethod::Udp,
         }
-        self.id += 1;
-        let length = (size - self.headers) as usize;
-        let payload = &mut self.buffer[..length];
-        Message::Probe { id: self.id, size }.write(self.token, payload);
-        let sent = match &mut self.socket {
-            Socket::Echo(socket) => socket.send(payload, ttl)?,
-            Socket::Udp(socket) => socket.send(payload, ttl)?,
-        };
-        self.sent += u64::from(sent == Sent::Yes);
-        Ok(sent)
     }
 
-    /// The next packet whose fate is known, and the sender of the answer.
-    fn next(&mut self) -> Result<Option<(u32, Outcome, IpAddr)>, ProbeError> {
-        let error = match &mut self.socket {
+    fn smallest(&self) -> u32 {
+        LENGTH as u32 + self.headers
+    }
+
+    fn report(&mut self) -> Result<Option<IcmpError>, ProbeError> {
+        Ok(match &mut self.socket {
             Socket::Echo(socket) => socket.icmp_error()?,
             Socket::Udp(socket) => socket.icmp_error()?,
-        };
-        if let Some(error) = error {
-            // A report that means none of our packets is passed over; the caller asks again.
-            return Ok(Some(self.of_report(&error).unwrap_or((u32::MAX, Outcome::Silent, self.peer.ip()))));
-        }
-        match &mut self.socket {
-            Socket::Echo(socket) => {
-                let Some((_, range)) = socket.receive(&mut self.buffer)? else { return Ok(None) };
-                let id = match Message::read(self.token, &self.buffer[range]) {
-                    Some(Message::Probe { id, .. }) => id,
-                    _ => u32::MAX,
-                };
-                Ok(Some((id, Outcome::Passed { ttl: TTL }, self.peer.ip())))
-            }
-            // A service that listens there after all answers whatever it likes.
-            Socket::Udp(socket) => {
-                let answer = socket.receive(&mut self.buffer)?;
-                Ok(answer.map(|_| (u32::MAX, Outcome::Silent, self.peer.ip())))
-            }
-        }
+        })
     }
 
-    fn of_report(&self, error: &IcmpError) -> Option<(u32, Outcome, IpAddr)> {
+    fn of_report(&self, error: &IcmpError) -> Option<Answer> {
         let (outcome, by) = match error.fate {
             Fate::TooBig { by, mtu } => (Outcome::TooBig { by, mtu: mtu.0 }, by),
             Fate::Expired { by } => (Outcome::Expired { by }, by),
@@ -259,56 +294,27 @@ impl Line {
             Fate::Refused { .. } => return None,
         };
         match Message::read(self.token, &error.quote) {
-            Some(Message::Probe { id, .. }) => Some((id, outcome, by)),
+            Some(Message::Probe { id, .. }) => Some(Answer { id, outcome, by }),
             Some(_) => None,
             None => {
                 let is_ours = error.quote.get(..4).is_none_or(|quoted| quoted == self.token.to_be_bytes());
                 // A refusal that quotes no number cannot tell which packet arrived.
-                (is_ours && !matches!(outcome, Outcome::Passed { .. })).then_some((0, outcome, by))
+                (is_ours && !matches!(outcome, Outcome::Passed { .. })).then_some(Answer { id: 0, outcome, by })
             }
-        }
-    }
-
-    fn wait(&self, patience: Duration) -> Result<(), ProbeError> {
-        match &self.socket {
-            Socket::Echo(socket) => Ok(socket.wait(patience)?),
-            Socket::Udp(socket) => Ok(socket.wait(patience)?),
-        }
-    }
-
-    /// Receives until `enough`, or until `patience` is over.
-    fn gather(
-        &mut self,
-        patience: Duration,
-        control: &Control,
-        mut enter: impl FnMut(u32, Outcome, IpAddr) -> bool,
-    ) -> Result<(), ProbeError> {
-        let began = Instant::now();
-        loop {
-            stop_check(control)?;
-            let mut enough = enter(u32::MAX, Outcome::Silent, self.peer.ip());
-            while let Some((id, outcome, by)) = self.next()? {
-                enough = enter(id, outcome, by);
-            }
-            let left = patience.saturating_sub(began.elapsed());
-            if enough || left.is_zero() {
-                return Ok(());
-            }
-            self.wait(left.min(STOP_CHECK))?;
         }
     }
 
     /// The round-trip time of a small packet; `None` where none is answered.
-    fn hello(&mut self, control: &Control) -> Result<Option<Duration>, ProbeError> {
+    fn hello(&mut self) -> Result<Option<Duration>, ProbeError> {
+        let packet = ProbePacket { size: self.smallest(), ttl: TTL };
         for _ in 0..HELLOS {
             let at = Instant::now();
-            self.send(self.smallest(), TTL, control)?;
-            let id = self.id;
-            let mut answered = false;
-            self.gather(LONGEST_RTT, control, |of, outcome, _| {
-                answered |= of == id && matches!(outcome, Outcome::Passed { .. });
-                answered
-            })?;
+            self.send(packet)?;
+            let (id, mut answered) = (self.id, false);
+            let enter = |answered: &mut bool, answer: Answer| {
+                *answered |= answer.id == id && matches!(answer.outcome, Outcome::Passed { .. });
+            };
+            self.gather(LONGEST_RTT, &mut answered, enter, |answered| *answered)?;
             if answered {
                 return Ok(Some(at.elapsed()));
             }
@@ -318,122 +324,60 @@ impl Line {
 
     /// The number of routers, by the smallest TTL with which a packet arrives, and an answer of each hop; `None` where the host
     /// is farther away than is looked for.
-    fn routers(&mut self, control: &Control) -> Result<(Option<u8>, Vec<Hop>), ProbeError> {
-        let mut seen: Vec<Hops> = Vec::new();
-        let mut first = 1;
-        while first <= MOST_HOPS {
-            let mut hops = Hops::new(HOPS_AT_ONCE - 1);
-            let (begun, mut arrived) = (self.id + 1, [false; HOPS_AT_ONCE as usize]);
-            for hop in 0..HOPS_AT_ONCE {
+    fn routers(&mut self) -> Result<(Option<u8>, Vec<Hop>), ProbeError> {
+        // Each packet that goes beyond the host takes one of its refusals.
+        let at_once = if self.method() == PathMethod::Udp { 1 } else { HOPS_AT_ONCE };
+        let mut all = Vec::new();
+        for first in (1..=MOST_HOPS).step_by(at_once.into()) {
+            let begun = self.id + 1;
+            let mut seen = (Hops::new(at_once - 1), vec![false; at_once.into()]);
+            let enter = |(hops, arrived): &mut (Hops, Vec<bool>), answer: Answer| {
+                let hop = answer.id.checked_sub(begun).and_then(|hop| arrived.get_mut(hop as usize));
+                if let (Outcome::Passed { .. }, Some(arrived)) = (answer.outcome, hop) {
+                    *arrived = true;
+                }
+                of_hop(hops, answer);
+            };
+            for hop in 0..at_once {
                 let at = Instant::now();
-                self.send(self.smallest(), first + hop, control)?;
-                hops.sent(self.id, hop.into(), at);
-                self.gather(GAP, control, |id, outcome, by| {
-                    note(&mut hops, &mut arrived, begun, (id, outcome, by));
-                    false
-                })?;
+                self.send(ProbePacket { size: self.smallest(), ttl: first + hop })?;
+                seen.0.sent(self.id, hop.into(), at);
+                self.gather(GAP, &mut seen, enter, |_| false)?;
             }
-            self.gather(self.timeout, control, |id, outcome, by| {
-                note(&mut hops, &mut arrived, begun, (id, outcome, by));
-                hops.is_answered()
-            })?;
-            seen.push(hops);
+            self.gather(self.timeout, &mut seen, enter, |(hops, _)| hops.is_answered())?;
+            let (hops, arrived) = seen;
+            all.extend(hops.finish());
             if let Some(last) = arrived.iter().position(|arrived| *arrived) {
                 let routers = first - 1 + last as u8;
-                return Ok((Some(routers), joined(seen, usize::from(routers) + 1)));
+                return Ok((Some(routers), numbered(all, usize::from(routers) + 1)));
             }
-            first += HOPS_AT_ONCE;
         }
-        Ok((None, joined(seen, MOST_HOPS.into())))
-    }
-
-    /// Sends to each hop in turn, round by round.
-    fn ask_hops(&mut self, routers: Option<u8>, rounds: u32, control: &Control) -> Result<Vec<Hop>, ProbeError> {
-        let Some(routers) = routers else { return Ok(Vec::new()) };
-        let mut hops = Hops::new(routers);
-        control.expect(rounds.into());
-        for round in 1..=rounds {
-            let began = Instant::now();
-            for hop in 0..=routers {
-                let (at, ttl) = (Instant::now(), if hop == routers { TTL } else { hop + 1 });
-                if self.send(self.smallest(), ttl, control)? == Sent::Yes {
-                    hops.sent(self.id, hop.into(), at);
-                }
-                self.gather(GAP, control, |id, outcome, by| {
-                    answer(&mut hops, id, outcome, by);
-                    false
-                })?;
-            }
-            let patience = if round == rounds { self.timeout } else { ROUND.saturating_sub(began.elapsed()) };
-            self.gather(patience, control, |id, outcome, by| {
-                answer(&mut hops, id, outcome, by);
-                round == rounds && hops.is_answered()
-            })?;
-            control.reached(round.into());
-        }
-        Ok(hops.finish())
-    }
-}
-
-/// Notes an answer of a hop and, where the host itself answered, that its packet arrived.
-fn note(hops: &mut Hops, arrived: &mut [bool], begun: u32, (id, outcome, by): (u32, Outcome, IpAddr)) {
-    answer(hops, id, outcome, by);
-    let hop = id.checked_sub(begun).and_then(|hop| arrived.get_mut(hop as usize));
-    if let (Outcome::Passed { .. }, Some(arrived)) = (outcome, hop) {
-        *arrived = true;
-    }
-}
-
-fn answer(hops: &mut Hops, id: u32, outcome: Outcome, by: IpAddr) {
-    if matches!(outcome, Outcome::Passed { .. } | Outcome::Expired { .. }) && id != u32::MAX {
-        hops.answered(id, by, Instant::now());
+        Ok((None, numbered(all, MOST_HOPS.into())))
     }
 }
 
 /// The first of all hops that were asked, numbered in the order of the way.
-fn joined(seen: Vec<Hops>, count: usize) -> Vec<Hop> {
-    let all = seen.into_iter().flat_map(Hops::finish).take(count);
-    (1..).zip(all).map(|(number, hop)| Hop { number, ..hop }).collect()
+fn numbered(hops: Vec<Hop>, count: usize) -> Vec<Hop> {
+    (1..).zip(hops).take(count).map(|(number, hop)| Hop { number, ..hop }).collect()
 }
 
-/// Sends bursts towards the host.
-struct Shots<'a> {
-    line: &'a mut Line,
-    control: &'a Control,
-    /// A packet that a router has spoken of may still arrive, if the router lied.
+/// Packets towards the host.
+struct Forward<'a, 'b> {
+    host: &'a mut Host<'b>,
     grace: Duration,
     routers: Option<u8>,
 }
 
-impl ProbeSender for Shots<'_> {
+impl ProbeSender for Forward<'_, '_> {
     type Error = ProbeError;
 
-    fn shoot(&mut self, shots: &[ProbePacket]) -> Result<Vec<Outcome>, ProbeError> {
-        let mut burst = Burst::new(shots, self.line.id + 1);
-        for (number, shot) in shots.iter().enumerate() {
-            if let Sent::TooBig(mtu) = self.line.send(shot.size, shot.ttl, self.control)? {
-                burst.enter(self.line.id, Outcome::Refused { mtu: mtu.0 });
-            }
-            self.line.gather(GAP, self.control, |id, outcome, _| {
-                burst.enter(id, outcome);
-                burst.is_known(number)
-            })?;
-        }
-        self.line.gather(self.line.timeout, self.control, |id, outcome, _| {
-            burst.enter(id, outcome);
-            burst.is_all_known()
-        })?;
-        self.line.gather(self.grace, self.control, |id, outcome, _| {
-            burst.enter(id, outcome);
-            burst.is_settled()
-        })?;
-        // The answer's own TTL tells of the way back.
-        let routers = self.routers.unwrap_or(0);
-        let forward = |outcome| match outcome {
-            Outcome::Passed { .. } => Outcome::Passed { ttl: TTL - routers },
-            other => other,
-        };
-        Ok(burst.outcomes().into_iter().map(forward).collect())
+    fn send_all(&mut self, packets: &[ProbePacket]) -> Result<Vec<Outcome>, ProbeError> {
+        let outcomes = self.host.send_burst(packets, self.host.timeout, self.grace)?;
+        // The TTL of an answer tells of the way back, so the routers are those that were counted.
+        let ttl = TTL - self.routers.unwrap_or(0);
+        let forward =
+            |outcome| if matches!(outcome, Outcome::Passed { .. }) { Outcome::Passed { ttl } } else { outcome };
+        Ok(outcomes.into_iter().map(forward).collect())
     }
 }
 
@@ -462,8 +406,4 @@ fn pause(patience: Duration, control: &Control) -> Result<(), ProbeError> {
         }
         std::thread::sleep(left.min(STOP_CHECK));
     }
-}
-
-fn stop_check(control: &Control) -> Result<(), ProbeError> {
-    if control.stopped() { Err(ProbeError::Cancelled) } else { Ok(()) }
 }

@@ -16,7 +16,7 @@ struct Path {
     /// Every packet of which this drawing says so is lost.
     lost: fn(u64) -> bool,
     random: u64,
-    volleys: u32,
+    bursts: u32,
     packets: u64,
 }
 
@@ -36,7 +36,7 @@ const ROUTER: Router = Router { before: u32::MAX, mtu: u32::MAX, names: None, te
 
 impl Path {
     fn of(own: u32, routers: &[Router]) -> Self {
-        Self { own, routers: routers.to_vec(), last: u32::MAX, lost: |_| false, random: 1, volleys: 0, packets: 0 }
+        Self { own, routers: routers.to_vec(), last: u32::MAX, lost: |_| false, random: 1, bursts: 0, packets: 0 }
     }
 
     fn leg(&mut self, likely: u32) -> Leg {
@@ -44,8 +44,8 @@ impl Path {
         leg
     }
 
-    fn outcome(&mut self, shot: ProbePacket) -> Outcome {
-        if shot.size > self.own {
+    fn outcome(&mut self, packet: ProbePacket) -> Outcome {
+        if packet.size > self.own {
             return Outcome::Refused { mtu: self.own };
         }
         self.packets += 1;
@@ -54,30 +54,30 @@ impl Path {
             return Outcome::Silent;
         }
         for (number, router) in (1..).zip(&self.routers) {
-            if shot.size > router.before {
+            if packet.size > router.before {
                 return Outcome::Silent;
             }
-            if shot.ttl == number {
+            if packet.ttl == number {
                 return if router.tells { Outcome::Expired { by: address(number) } } else { Outcome::Silent };
             }
-            if shot.size > router.mtu {
+            if packet.size > router.mtu {
                 let too_big = |mtu| Outcome::TooBig { by: address(number), mtu };
                 return router.names.map_or(Outcome::Silent, too_big);
             }
         }
-        if shot.size > self.last {
+        if packet.size > self.last {
             return Outcome::Silent;
         }
-        Outcome::Passed { ttl: shot.ttl - self.routers.len() as u8 }
+        Outcome::Passed { ttl: packet.ttl - self.routers.len() as u8 }
     }
 }
 
 impl ProbeSender for Path {
     type Error = Infallible;
 
-    fn shoot(&mut self, shots: &[ProbePacket]) -> Result<Vec<Outcome>, Infallible> {
-        self.volleys += 1;
-        Ok(shots.iter().map(|shot| self.outcome(*shot)).collect())
+    fn send_all(&mut self, packets: &[ProbePacket]) -> Result<Vec<Outcome>, Infallible> {
+        self.bursts += 1;
+        Ok(packets.iter().map(|packet| self.outcome(*packet)).collect())
     }
 }
 
@@ -94,12 +94,12 @@ fn leg(mtu: u32, refusal: Refusal, routers: u8) -> Leg {
 }
 
 #[test]
-fn a_clean_path_takes_one_volley() {
+fn a_clean_path_takes_one_burst() {
     for own in [1280, 1500, 9000, 65_535] {
         let mut path = Path::of(own, &[]);
         let refusal = if own == 65_535 { Refusal::Largest } else { Refusal::Interface };
         assert_eq!(path.leg(own), leg(own, refusal, 0));
-        assert_eq!(path.volleys, 1, "{own}");
+        assert_eq!(path.bursts, 1, "{own}");
     }
     assert_eq!(Path::of(65_536, &[]).leg(65_536), leg(65_535, Refusal::Largest, 0));
 }
@@ -110,15 +110,15 @@ fn an_interface_that_is_not_as_thought_is_found_out() {
         let expected = if own > 65_535 { leg(65_535, Refusal::Largest, 0) } else { leg(own, Refusal::Interface, 0) };
         let mut path = Path::of(own, &[]);
         assert_eq!(path.leg(likely), expected, "likely {likely}, own {own}");
-        assert!(path.volleys <= 8, "{}", path.volleys);
+        assert!(path.bursts <= 8, "{}", path.bursts);
     }
 }
 
 #[test]
-fn a_router_that_says_so_is_named_after_few_volleys() {
+fn a_router_that_says_so_is_named_after_few_bursts() {
     let mut path = Path::of(9000, &[ROUTER, Router { mtu: 1413, names: Some(1413), ..ROUTER }]);
     assert_eq!(path.leg(9000), leg(1413, Refusal::TooBig { by: address(2), mtu: Mtu(1413) }, 2));
-    assert!(path.volleys <= 4, "{}", path.volleys);
+    assert!(path.bursts <= 4, "{}", path.bursts);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_black_hole_of_any_size_is_found_to_the_byte() {
         for size in sizes {
             let mut path = Path { last: size, ..Path::of(own, &[]) };
             assert_eq!(path.leg(own), leg(size, silent(None, None), 0), "{own}");
-            assert!(path.volleys <= 11, "{} volleys for {size} of {own}", path.volleys);
+            assert!(path.bursts <= 11, "{} bursts for {size} of {own}", path.bursts);
         }
     }
 }
@@ -181,5 +181,5 @@ fn one_packet_in_ten_lost_there_and_back_changes_next_to_nothing() {
 fn where_nothing_passes_there_is_no_figure() {
     let mut path = Path { last: 0, ..Path::of(1500, &[]) };
     assert_eq!(path.leg(1500), Leg { mtu: None, refusal: silent(None, None), routers: None });
-    assert!(path.volleys <= 3 && path.packets < 12, "{} volleys, {} packets", path.volleys, path.packets);
+    assert!(path.bursts <= 3 && path.packets < 12, "{} bursts, {} packets", path.bursts, path.packets);
 }
