@@ -32,7 +32,7 @@ fn wrong_words_end_with_status_two_and_say_what_is_right() {
         (vec!["latency", "--bed", "ports:eth1,eth1"], "names one port twice"),
         (vec!["latency", "--set", "latency.cuont=3"], "unknown field `cuont`"),
         (vec!["latency", "--set", "nonsense"], "KEY=VALUE"),
-        (vec!["verify", "no-such-plan"], "soak, dut, rfc2544, latency"),
+        (vec!["verify", "no-such-plan"], "soak, qos, dut, rfc2544, latency"),
         (vec!["verify", "cerify"], "did you mean certify?"),
         (vec!["goodput", "--set", "goodput.duration=10"], "write it like \"10 s\""),
         (vec!["bed", "up", "Bad_Name"], "cannot name a bed"),

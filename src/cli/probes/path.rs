@@ -15,12 +15,16 @@ pub(super) const KNOWN: Known = Known {
     refused: &["frame_sizes", "duration", "count", "streams", "histogram"],
 };
 
+/// Options of a measurement between two ends, which a path to a host is not.
+const NOT_OF_A_HOST: [&str; 11] =
+    ["bed", "dry_run", "mtu", "repeats", "cpus", "wrap", "set", "out", "formats", "take_ports_in_use", "mtus"];
+
 /// How to look for the path MTU.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PathOptions {
     /// A host, by name or address, that needs no wireproof: the largest packet that arrives there, the routers before it, and the cause
     /// of a small one. Nothing is stored or reported.
-    #[arg(value_name = "DEST", conflicts_with_all = ["Measure", "mtus"], value_parser = host)]
+    #[arg(value_name = "DEST", conflicts_with_all = NOT_OF_A_HOST, value_parser = host)]
     pub(crate) destination: Option<String>,
     /// Packets that DEST answers: echo (ICMP echo requests) or udp (datagrams to a closed port) (default: echo, else udp).
     #[arg(long, requires = "destination")]

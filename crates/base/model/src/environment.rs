@@ -11,7 +11,7 @@ use crate::{
     difference::differences,
     plausible::{self, Checked},
     reading::{OrEmpty, Reading},
-    settings::{InterfaceSettings, ProcessorFacts, SinceStart},
+    settings::{InterfaceSettings, OtherEnd, ProcessorFacts, SinceStart},
 };
 
 /// The machines of a run with their readings.
@@ -198,9 +198,12 @@ impl Environment {
 }
 
 impl InterfaceFacts {
-    /// Properties that do not change by themselves: irqbalance moves interrupts.
+    /// Properties that do not change by themselves: irqbalance moves interrupts, and namespaces of a bed have new names each time.
     pub(crate) fn lasting(&self) -> Self {
-        let still = |settings: &InterfaceSettings| InterfaceSettings { interrupts: Vec::new(), ..settings.clone() };
+        let still = |settings: &InterfaceSettings| {
+            let other_end = settings.other_end.clone().map(|end| OtherEnd { namespace: String::new(), ..end });
+            InterfaceSettings { interrupts: Vec::new(), other_end, ..settings.clone() }
+        };
         Self { settings: self.settings.as_ref().map(still), ..self.clone() }
     }
 }

@@ -123,7 +123,7 @@ impl Goal {
         let (last, sum) = (self.final_trial_duration, self.duration_sum);
         let first = self.initial_trial_duration.unwrap_or(last);
         for (key, duration) in
-            [("initial_trial_duration", first), ("final_trial_duration", last), ("duration_sum", sum)]
+            [("final_trial_duration", last), ("initial_trial_duration", first), ("duration_sum", sum)]
         {
             if duration < SHORTEST_TRIAL || duration > LONGEST {
                 return Err(format!("{key} is {duration}; it is between {SHORTEST_TRIAL} and {LONGEST}"));
