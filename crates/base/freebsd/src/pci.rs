@@ -148,8 +148,10 @@ mod tests {
         read(text).into_iter().find(Device::is_network).expect("a network card")
     }
 
+    type Told = (String, String, Option<(u32, u32)>, Option<u32>, Option<u32>);
+
     /// Lanes and speeds in use and at most, payload, read request, and corrected errors.
-    fn told(text: &str) -> (String, String, Option<(u32, u32)>, Option<u32>, Option<u32>) {
+    fn told(text: &str) -> Told {
         let device = of(text);
         let link = device.link.unwrap_or_default();
         let speed = |speed: Reading<String>| speed.or_default();

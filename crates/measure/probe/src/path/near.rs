@@ -16,7 +16,7 @@ use super::{
     line::{Answer, Line, stop_check},
     message::Message,
     post::{Event, Post},
-    search::{Outcome, ProbePacket, ProbeSender, TTL, search},
+    search::{Outcome, ProbePacket, ProbeSender, search},
 };
 use crate::{Control, Prepared, ProbeError, Window, far_address, socket::STOP_CHECK};
 

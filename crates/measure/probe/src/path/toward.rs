@@ -15,7 +15,10 @@ use kernel::{
     error_queue::{Fate, IcmpError, PathSocket, Sent},
     link, route, socket, sysctl,
 };
-use model::{IpVersion, Mtu, Nanos, PathMethod, PathTo, TcpPackets, trial::Hop};
+use model::{
+    IpVersion, Mtu, Nanos, PathMethod, PathTo, TcpPackets,
+    trial::{Hop, Leg},
+};
 
 use super::{
     devices::devices_at,
@@ -253,17 +256,6 @@ impl<'a> Host<'a> {
             buffer: vec![0; 65_536],
             refusals: Refusals { left: REFUSALS_AT_ONCE, at: Instant::now() },
         })
-    }
-
-    fn method(&self) -> PathMethod {
-        match self.socket {
-            Socket::Echo(_) => PathMethod::Echo,
-            Socket::Udp(_) => PathMethod::Udp,
-        }
-    }
-
-    fn smallest(&self) -> u32 {
-        LENGTH as u32 + self.headers
     }
 
     fn method(&self) -> PathMethod {

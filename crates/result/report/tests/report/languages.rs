@@ -35,7 +35,7 @@ fn phrases(ftl: &str) -> Vec<String> {
     phrases
 }
 
-fn is_japanese(c: char) -> bool {
+pub(super) fn is_japanese(c: char) -> bool {
     matches!(c, '\u{3000}'..='\u{30ff}' | '\u{4e00}'..='\u{9fff}' | '\u{ff00}'..='\u{ffef}')
 }
 

@@ -336,7 +336,7 @@ fn a_run_stands_beside_what_others_measured() {
     for page in [&english, &japanese] {
         assert!(!page.contains('⟦'));
     }
-    assert!(!texts(&english).iter().any(|text| text.contains(is_japanese)));
+    assert!(!texts(&english).iter().any(|text| text.contains(languages::is_japanese)));
     let summary = report::summary(&material, Lang::En, None);
     assert!(summary.contains("Beside some-card: 3 compared, deviation +"), "{summary}");
     assert!(summary.contains("Beside iperf3-here: 2 compared, deviation "), "{summary}");
