@@ -57,7 +57,7 @@ pub(crate) enum TuneAction {
 /// A machine.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct TuneHost {
-    /// Another machine, by ssh: [USER@]HOST[:PORT] (default: this one).
+    /// Another machine, by ssh: USER@HOST:PORT (USER and PORT may be left out; default: this one).
     pub(crate) host: Option<InspectedRef>,
     #[command(flatten)]
     pub(crate) reach: Reach,

@@ -75,7 +75,7 @@ impl Patience {
 /// Blocks signals except while the kernel is asked. A handler inside our code would go unnoticed, and a jump out of it
 /// would leave it half done.
 ///
-/// Lasts until [`release`](Held::release), not until it is dropped, as a waiting call may be cancelled.
+/// Lasts until [`release`](Self::release), not until it is dropped, as a waiting call may be cancelled.
 pub struct BlockedSignals(u64);
 
 impl BlockedSignals {
