@@ -8,6 +8,7 @@ use model::{
     plan::{Ladder, PlanError},
     rfc2544::Rfc2544Test,
     search::SearchMethod,
+    stream::Sizes,
 };
 
 use super::{
@@ -79,9 +80,20 @@ pub(crate) struct Rfc2544Options {
     /// (default: you are asked to reset it by hand).
     #[arg(long, value_name = "COMMAND")]
     pub(crate) reset_by: Option<String>,
+    /// Time in which the load of each trial of throughput, latency and loss rises before its frames count (default: none, the
+    /// full load at once).
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME")]
+    ramp: Option<Nanos>,
     /// Destination networks that the frames go to, 1 to 256; the device needs a route to each (default: 1).
     #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u16..=256), value_name = "COUNT")]
     networks: Option<u16>,
+    /// Test a mix of frame sizes too, after the frame sizes: sizes that the frames have in turn, like "64, 128, 1518" or
+    /// "genome aaafg" (RFC 6985).
+    #[arg(long, value_name = "SIZES")]
+    sizes: Option<Sizes>,
+    /// The same with the simple Internet mix: 7 frames of 64 bytes, 4 of 594, 1 of 1518.
+    #[arg(long, conflicts_with = "sizes")]
+    imix: bool,
     /// Number of flows that the packets rotate through, up to 1000000 (default: 1).
     #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u32..=1_000_000))]
     flows: Option<u32>,
@@ -127,6 +139,9 @@ impl Rfc2544Options {
             item.reset_duration = *duration;
         })?;
         each("--networks", "rfc2544", self.networks, items, |item, networks| item.networks = *networks)?;
+        each("--ramp", "rfc2544", self.ramp, items, |item, ramp| item.ramp = Some(*ramp))?;
+        let sizes = if self.imix { Some(Sizes::Imix) } else { self.sizes.clone() };
+        each("--sizes", "rfc2544", sizes, items, |item, sizes| item.sizes = Some(sizes.clone()))?;
         each("--flows", "rfc2544", count(self.flows), items, |item, flows| item.flows = *flows)?;
         let random = self.random_ports.then_some(());
         each("--random-ports", "rfc2544", random, items, |item, ()| item.random_ports = true)?;

@@ -261,80 +261,85 @@ const SHORT: [&str; 16] = [
 
 #[test]
 fn a_router_is_tested_in_a_few_seconds_and_the_report_names_each_shortcut() {
-    let desk = Desk::new();
-    let done = desk.run(&[&["rfc2544", "--bed", "lab:router", "--json"][..], &SHORT].concat());
-    assert_eq!(done.status, 0, "{}", done.err);
-    assert!(done.err.contains("RFC 6815") && !done.err.contains("tester itself"), "{}", done.err);
-    let run = done.json();
-    let tests = &run["rfc2544"][0];
-    let kinds: Vec<&str> =
-        tests["deviations"].as_array().unwrap().iter().map(|it| it["kind"].as_str().unwrap()).collect();
-    for kind in ["simulated", "short-trials", "short-loss-trials", "few-latency-trials", "few-bursts", "few-sizes"] {
-        assert!(kinds.contains(&kind), "{kind}: {kinds:?}");
-    }
-    assert!(!kinds.contains(&"no-device"), "{kinds:?}");
-    let size = &tests["sizes"][0];
-    assert_eq!(size["frame_size"], 128, "{size:#}");
-    let throughput = &size["throughput"];
-    let load = throughput["load_pps"].as_f64().unwrap_or_else(|| panic!("{size:#}"));
-    assert!((1e3..=10e3).contains(&load), "{throughput:#}");
-    assert_eq!(throughput["ports"].as_array().unwrap().len(), 2);
-    let latency = &size["latency"][0];
-    assert_eq!((&latency["trials"], &latency["load_pps"]), (&2.into(), &load.into()), "{size:#}");
-    assert!(latency["mean_ns"].as_f64() > Some(100.0), "{latency:#}");
-    assert!(size["loss"].as_array().unwrap().len() >= 2, "{size:#}");
-    assert_eq!(size["back_to_back"]["repeats"], 1, "{size:#}");
-    let command = run["run"]["command"].as_array().unwrap();
-    assert!(command.iter().any(|word| word == "rfc2544"), "{command:?}");
+    Desk::tell_alone(|desk| {
+        let done = desk.run(&[&["rfc2544", "--bed", "lab:router", "--json"][..], &SHORT].concat());
+        assert_eq!(done.status, 0, "{}", done.err);
+        assert!(done.err.contains("RFC 6815") && !done.err.contains("tester itself"), "{}", done.err);
+        let run = done.json();
+        let tests = &run["rfc2544"][0];
+        let kinds: Vec<&str> =
+            tests["deviations"].as_array().unwrap().iter().map(|it| it["kind"].as_str().unwrap()).collect();
+        for kind in ["simulated", "short-trials", "short-loss-trials", "few-latency-trials", "few-bursts", "few-sizes"]
+        {
+            assert!(kinds.contains(&kind), "{kind}: {kinds:?}");
+        }
+        assert!(!kinds.contains(&"no-device"), "{kinds:?}");
+        let size = &tests["sizes"][0];
+        assert_eq!(size["frame_size"], 128, "{size:#}");
+        let throughput = &size["throughput"];
+        let load = throughput["load_pps"].as_f64().unwrap_or_else(|| panic!("{size:#}"));
+        assert!((1e3..=10e3).contains(&load), "{throughput:#}");
+        assert_eq!(throughput["ports"].as_array().unwrap().len(), 2);
+        let latency = &size["latency"][0];
+        assert_eq!((&latency["trials"], &latency["load_pps"]), (&2.into(), &load.into()), "{size:#}");
+        assert!(latency["mean_ns"].as_f64() > Some(100.0), "{latency:#}");
+        assert!(size["loss"].as_array().unwrap().len() >= 2, "{size:#}");
+        assert_eq!(size["back_to_back"]["repeats"], 1, "{size:#}");
+        let command = run["run"]["command"].as_array().unwrap();
+        assert!(command.iter().any(|word| word == "rfc2544"), "{command:?}");
 
-    let out = desk.path("report");
-    let report = desk.run(&["report", "last", "--format", "md,csv", "--out", text(&out), "--lang", "ja"]);
-    assert_eq!(report.status, 0, "{}", report.err);
-    assert!(report.out.contains("スループット"), "{}", report.out);
-    let pages = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
-    let page = pages.into_iter().find(|path| path.extension().is_some_and(|it| it == "md")).unwrap();
-    let page = fs::read_to_string(page).unwrap();
-    for words in ["RFC 2544 の試験", "RFC 6815", "60 s ではなく 300 ms", "バックツーバック"] {
-        assert!(page.contains(words), "{words}: {page}");
-    }
+        let out = desk.path("report");
+        let report = desk.run(&["report", "last", "--format", "md,csv", "--out", text(&out), "--lang", "ja"]);
+        assert_eq!(report.status, 0, "{}", report.err);
+        assert!(report.out.contains("スループット"), "{}", report.out);
+        let pages = fs::read_dir(&out).unwrap().map(|entry| entry.unwrap().path());
+        let page = pages.into_iter().find(|path| path.extension().is_some_and(|it| it == "md")).unwrap();
+        let page = fs::read_to_string(page).unwrap();
+        for words in ["RFC 2544 の試験", "RFC 6815", "60 s ではなく 300 ms", "バックツーバック"] {
+            assert!(page.contains(words), "{words}: {page}");
+        }
+    });
 }
 
 #[test]
 fn a_reset_and_an_overload_of_a_router_are_timed() {
-    let desk = Desk::new();
-    // The router's link goes down for half a second; the program runs the command in its own namespace.
-    let down = "ns=$(ip netns list | grep -o 'wp[^ ]*-router') && ip -n $ns link set to-b down && sleep 0.5 && ip -n $ns link set to-b up";
-    let words = ["rfc2544", "--bed", "lab:router", "--tests", "recovery,reset", "--recovery-repeats", "1"];
-    let more = ["--reset-duration", "6 s", "--reset-by", down, "--json"];
-    let done = desk.run(&[&words[..], &SHORT, &more].concat());
-    assert_eq!(done.status, 0, "{}", done.err);
-    assert!(done.err.contains("The reset command runs") && !done.err.contains("failed"), "{}", done.err);
-    let size = &done.json()["rfc2544"][0]["sizes"][0];
-    let reset = &size["reset"];
-    assert_eq!((&reset["is_seen"], &reset["is_back"]), (&true.into(), &true.into()), "{reset:#}");
-    let by = |key: &str| reset[key].as_f64().unwrap_or_else(|| panic!("{reset:#}"));
-    assert!((0.4..4.0).contains(&by("by_time_s")) && (by("by_loss_s") - by("by_time_s")).abs() < 0.3, "{reset:#}");
-    let recovery = &size["recovery"];
-    assert_eq!((&recovery["trials"], &recovery["not_recovered"]), (&1.into(), &0.into()), "{recovery:#}");
-    assert_eq!(recovery["overload_pps"].as_f64(), recovery["after_pps"].as_f64().map(|after| 2.0 * after));
+    Desk::tell_alone(|desk| {
+        // The router's link goes down for half a second; the program runs the command in its own namespace.
+        let down = "ns=$(ip netns list | grep -o 'wp[^ ]*-router') && ip -n $ns link set to-b down && sleep 0.5 && ip -n $ns link set to-b up";
+        let words = ["rfc2544", "--bed", "lab:router", "--tests", "recovery,reset", "--recovery-repeats", "1"];
+        let more = ["--reset-duration", "6 s", "--reset-by", down, "--json"];
+        let done = desk.run(&[&words[..], &SHORT, &more].concat());
+        assert_eq!(done.status, 0, "{}", done.err);
+        assert!(done.err.contains("The reset command runs") && !done.err.contains("failed"), "{}", done.err);
+        let size = &done.json()["rfc2544"][0]["sizes"][0];
+        let reset = &size["reset"];
+        assert_eq!((&reset["is_seen"], &reset["is_back"]), (&true.into(), &true.into()), "{reset:#}");
+        let by = |key: &str| reset[key].as_f64().unwrap_or_else(|| panic!("{reset:#}"));
+        assert!((0.4..4.0).contains(&by("by_time_s")) && (by("by_loss_s") - by("by_time_s")).abs() < 0.3, "{reset:#}");
+        let recovery = &size["recovery"];
+        assert_eq!((&recovery["trials"], &recovery["not_recovered"]), (&1.into(), &0.into()), "{recovery:#}");
+        assert_eq!(recovery["overload_pps"].as_f64(), recovery["after_pps"].as_f64().map(|after| 2.0 * after));
 
-    let quick = ["--rate", "5 kpps", "--duration", "200 ms", "--reset-duration", "1 s", "--frame-sizes", "64"];
-    let by_hand = desk.run(&[&["rfc2544", "--bed", "lab:router", "--tests", "reset", "--json"][..], &quick].concat());
-    assert_eq!(by_hand.status, 0, "{}", by_hand.err);
-    assert!(by_hand.err.contains("Reset the device now"), "{}", by_hand.err);
-    assert_eq!(by_hand.json()["rfc2544"][0]["sizes"][0]["reset"]["is_seen"], false);
-    desk.run(&["rfc2544", "--reset-by", "true"]).fails(2, &["--tests reset"]);
+        let quick = ["--rate", "5 kpps", "--duration", "200 ms", "--reset-duration", "1 s", "--frame-sizes", "64"];
+        let by_hand =
+            desk.run(&[&["rfc2544", "--bed", "lab:router", "--tests", "reset", "--json"][..], &quick].concat());
+        assert_eq!(by_hand.status, 0, "{}", by_hand.err);
+        assert!(by_hand.err.contains("Reset the device now"), "{}", by_hand.err);
+        assert_eq!(by_hand.json()["rfc2544"][0]["sizes"][0]["reset"]["is_seen"], false);
+        desk.run(&["rfc2544", "--reset-by", "true"]).fails(2, &["--tests reset"]);
+    });
 }
 
 #[test]
 fn the_throughput_is_held_against_the_tester_without_the_router() {
-    let desk = Desk::new();
-    let words = ["rfc2544", "--bed", "lab:router", "--tests", "throughput", "--rate", "1 kpps..5 kpps", "--json"];
-    let more = ["--frame-sizes", "64", "--duration", "300 ms", "--set", "tester_first=true"];
-    let done = desk.run(&[&words[..], &more].concat());
-    assert_eq!(done.status, 0, "{}", done.err);
-    let size = &done.json()["rfc2544"][0]["sizes"][0];
-    assert_eq!((&size["tester_pps"], &size["is_vouched"]), (&5000.0.into(), &true.into()), "{size:#}");
+    Desk::tell_alone(|desk| {
+        let words = ["rfc2544", "--bed", "lab:router", "--tests", "throughput", "--rate", "1 kpps..5 kpps", "--json"];
+        let more = ["--frame-sizes", "64", "--duration", "300 ms", "--set", "tester_first=true"];
+        let done = desk.run(&[&words[..], &more].concat());
+        assert_eq!(done.status, 0, "{}", done.err);
+        let size = &done.json()["rfc2544"][0]["sizes"][0];
+        assert_eq!((&size["tester_pps"], &size["is_vouched"]), (&5000.0.into(), &true.into()), "{size:#}");
+    });
 }
 
 #[test]
@@ -349,6 +354,65 @@ fn frames_go_to_256_networks_that_a_router_knows() {
         assert_eq!(tests["sizes"][0]["throughput"]["load_pps"], 5000.0, "{tests:#}");
         assert!(!tests["deviations"].to_string().contains("few-networks"), "{tests:#}");
     }
+}
+
+#[test]
+fn a_mix_of_frame_sizes_is_tested_after_the_sizes() {
+    Desk::tell_alone(|desk| {
+        let words = ["rfc2544", "--bed", "lab:router", "--tests", "throughput,loss", "--rate", "1 kpps..5 kpps"];
+        let more = ["--frame-sizes", "128", "--imix", "--duration", "300 ms", "--json"];
+        let done = desk.run(&[&words[..], &more].concat());
+        assert_eq!(done.status, 0, "{}", done.err);
+        let tests = &done.json()["rfc2544"][0];
+        let [one, mix] = tests["sizes"].as_array().unwrap().as_slice() else { panic!("{tests:#}") };
+        assert_eq!((&one["frame_size"], &one["mix"]), (&128.into(), &Value::Null), "{one:#}");
+        assert_eq!((&mix["frame_size"], &mix["mix"], &mix["sent_size"]), (&Value::Null, &"imix".into(), &362.into()));
+        assert_eq!(mix["throughput"]["load_pps"], 5000.0, "{mix:#}");
+        // Layer 1: 361.8 bytes and 20 around each frame.
+        let forwarded = mix["throughput"]["forwarded_l1_bps"].as_f64().unwrap();
+        assert!((forwarded / (5000.0 * 8.0 * 381.83) - 1.0).abs() < 0.02, "{mix:#}");
+        let report = desk.run(&["report", "last"]);
+        let is_mix = |line: &str| line.trim_start().starts_with("IMIX") && line.contains("≥ 5.0 kpps");
+        assert!(report.out.lines().any(is_mix), "{}", report.out);
+    });
+}
+
+#[test]
+fn a_load_may_rise_before_its_frames_count() {
+    Desk::tell_alone(|desk| {
+        let words = [
+            "rfc2544",
+            "--bed",
+            "lab:router",
+            "--tests",
+            "throughput",
+            "--rate",
+            "1 kpps..10 kpps",
+            "--ramp",
+            "500 ms",
+        ];
+        let more = ["--frame-sizes", "128", "--duration", "300 ms", "--json"];
+        for engine in ["live", "af_packet"] {
+            let done = desk.run(&[&words[..], &more, &["--engine", engine]].concat());
+            assert_eq!(done.status, 0, "{}", done.err);
+            let run = done.json();
+            let tests = &run["rfc2544"][0];
+            assert!(tests["deviations"].to_string().contains("\"ramp\""), "{tests:#}");
+            let throughput = &tests["sizes"][0]["throughput"];
+            let figure = |key: &str| throughput[key].as_f64().unwrap_or_else(|| panic!("{tests:#}"));
+            assert_eq!(figure("load_pps"), 10_000.0, "{throughput:#}");
+            assert!((figure("forwarded_pps") / 10_000.0 - 1.0).abs() < 0.02, "{throughput:#}");
+            let trial =
+                run["trials"].as_array().unwrap().iter().find(|trial| trial["number"] == throughput["trial"]).unwrap();
+            let sent = |name: &str| {
+                let streams = trial["streams"].as_array().unwrap_or_else(|| panic!("{trial:#}"));
+                streams.iter().find(|stream| stream["stream"] == name).unwrap_or_else(|| panic!("{trial:#}"))["sent"]
+                    .clone()
+            };
+            // 10 steps of 50 ms, of which the last one has half the load.
+            assert!(sent("ramp").as_f64().is_some_and(|frames| (490.0..=500.0).contains(&frames)), "{trial:#}");
+        }
+    });
 }
 
 #[test]

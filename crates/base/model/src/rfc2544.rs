@@ -8,6 +8,7 @@ use crate::{
     frame_size::FrameSize,
     probe::{PacketsSpec, ProbeSpec},
     search::{AssessedGoal, AssessedSearch, Goal, SearchMethod, least_load},
+    stream::Sizes,
     units::Nanos,
 };
 
@@ -120,9 +121,11 @@ pub struct Rfc2544 {
 /// Results at one frame size.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TestedSize {
-    /// Size of the frames as they were asked for, with FCS.
-    pub frame_size: FrameSize,
-    /// Size of the frames as they were sent; null where none was.
+    /// Size of the frames as they were asked for, with FCS; null for a mix of sizes.
+    pub frame_size: Option<FrameSize>,
+    /// The mix of sizes, like `imix`; null for one size.
+    pub mix: Option<Sizes>,
+    /// Size of the frames as they were sent, of a mix the mean; null where none was.
     pub sent_size: Option<FrameSize>,
     /// Highest load of the tests, in frames a second each way: that of the plan, or what the sender reached.
     pub max_pps: f64,
@@ -353,6 +356,11 @@ pub enum Deviation {
     },
     /// The overload of the recovery test is no load that the device was shown to fail at.
     NoOverload,
+    /// Trials begin with a rising load whose frames do not count.
+    Ramp {
+        /// How long it rises.
+        duration: Nanos,
+    },
     /// No section of the plan goes to 256 networks.
     FewNetworks {
         /// Networks that this one goes to.

@@ -369,7 +369,7 @@ impl Rfc2544 {
                 && let Some(frames) = bursts.ask()
             {
                 let duration = Nanos((frames as f64 * 1e9 / tested.max as f64).ceil() as u64);
-                let Some(asked) = at(&tested.configuration, tested.max, duration) else { return Some(()) };
+                let Some(asked) = at(&at_once(&tested.configuration), tested.max, duration) else { return Some(()) };
                 let holds = frames as f64 <= longest as f64 * FORESEEN_BURST;
                 let assessed = walk.assess(asked, if holds { 0.0 } else { 0.1 })?;
                 if !assessed.is_sent() {
@@ -425,6 +425,13 @@ fn at(configuration: &Configuration, load: u64, duration: Nanos) -> Option<Confi
     Some(Configuration { spec, senders: configuration.senders.clone() })
 }
 
+/// A configuration without a ramp.
+fn at_once(configuration: &Configuration) -> Configuration {
+    let spec = configuration.spec.of::<PacketsSpec>().map(|spec| spec.at_once().into());
+    let spec = spec.unwrap_or_else(|| configuration.spec.clone());
+    Configuration { spec, senders: configuration.senders.clone() }
+}
+
 /// A configuration with these streams in the place of its own: their names, loads and times.
 fn with_streams(
     configuration: &Configuration,
@@ -434,7 +441,7 @@ fn with_streams(
     let spec = configuration.spec.of::<PacketsSpec>()?;
     let own = spec.streams.first()?;
     let stream = |(name, pps, time): &(&str, u64, Option<Nanos>)| {
-        let load = Load { rate: Rate::Packets(PacketRate(*pps)), time: *time, ..own.load };
+        let load = Load { rate: Rate::Packets(PacketRate(*pps)), time: *time, after: None, ..own.load };
         Stream { name: (*name).to_owned(), load, ..own.clone() }
     };
     let spec = PacketsSpec { streams: streams.iter().map(stream).collect(), duration, ..spec.clone() };
@@ -483,5 +490,5 @@ fn sent(trial: &Trial) -> u64 {
 fn lost(trial: &Trial) -> Option<u64> {
     let streams = trial.packet_streams();
     let sent = streams.iter().map(|stream| stream.sent.frames).total();
-    (sent > 0).then(|| streams.iter().map(PacketStream::lost).total())
+    (sent > 0).then(|| streams.iter().copied().map(PacketStream::lost).total())
 }

@@ -42,6 +42,10 @@ pub struct Pace {
     pub burst: u32,
     /// Limit of frames of this stream.
     pub most: u64,
+    /// Time from the first call to the first frame, in 2⁻¹⁶ ns.
+    pub after: u64,
+    /// Time in which the rate doubles ten times, in 2⁻¹⁶ ns; 0: never.
+    pub ramp: u64,
 }
 
 /// Options of all streams of a core.
@@ -96,16 +100,16 @@ impl Sender {
         let mut port = DevMap::try_from(loaded.map("port")?).map_err(|error| failed(NAME, &error))?;
         port.set(0, index, None, 0).map_err(|error| failed(NAME, &error))?;
         let sender = Self { loaded, given, frame: vec![0; given.longest as usize] };
-        let limits = streams.iter().map(|stream| stream.pace.map_or(u64::MAX, |pace| pace.most));
-        sender.fill(&tables, options.most, limits)?;
+        sender.fill(&tables, options.most, streams)?;
         Ok(sender)
     }
 
-    fn fill(&self, tables: &Tables, most: u64, limits: impl Iterator<Item = u64>) -> Result<()> {
+    fn fill(&self, tables: &Tables, most: u64, streams: &[Stream<'_>]) -> Result<()> {
         let mut progress: ProgressSection = zeroed();
         progress.left = most;
-        for (stream, limit) in progress.streams.iter_mut().zip(limits) {
-            stream.most = most.min(limit);
+        for (at, stream) in progress.streams.iter_mut().zip(streams) {
+            at.most = stream.pace.map_or(most, |pace| most.min(pace.most));
+            at.due = stream.pace.map_or(0, |pace| pace.after);
         }
         self.loaded.set_values(".bss.streams", &tables.streams)?;
         self.loaded.set_values(".bss.sizes", &tables.sizes)?;

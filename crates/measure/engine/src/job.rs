@@ -61,15 +61,28 @@ impl Job {
         self.streams.iter().zip(&self.loads).map(rate).collect()
     }
 
+    /// Mean of the requested frames per second of each stream, over the time in which it is sent.
+    pub fn mean_rates(&self) -> Result<Vec<Option<f64>>, EngineError> {
+        let mean = |(rate, load): (Option<f64>, &Load)| rate.map(|rate| rate * load.pacing.mean());
+        Ok(self.rates()?.into_iter().zip(&self.loads).map(mean).collect())
+    }
+
     /// Time in which this stream is sent.
     pub fn time(&self, stream: usize) -> Nanos {
-        self.loads[stream].time.map_or(self.duration, |time| time.min(self.duration))
+        let left = Nanos(self.duration.0.saturating_sub(self.after(stream).0));
+        self.loads[stream].time.map_or(left, |time| time.min(left))
+    }
+
+    /// Time from the beginning of the job to that of this stream.
+    pub fn after(&self, stream: usize) -> Nanos {
+        self.loads[stream].after.unwrap_or_default()
     }
 
     /// Limit of this stream's frames on one core; `rate` is that of all cores. The first cores take what cannot be shared.
     pub(crate) fn frames(&self, stream: usize, core: usize, rate: f64) -> u64 {
-        let Some(time) = self.loads[stream].time else { return u64::MAX };
-        let (all, cores) = ((rate * time.as_secs_f64()).round() as u64, self.cpus.len() as u64);
+        let load = self.loads[stream];
+        let Some(time) = load.time else { return u64::MAX };
+        let (all, cores) = ((rate * load.pacing.mean() * time.as_secs_f64()).round() as u64, self.cpus.len() as u64);
         all / cores + u64::from((core as u64) < all % cores)
     }
 

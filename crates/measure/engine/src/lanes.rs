@@ -121,10 +121,10 @@ fn schedule(
     (core, cores): (usize, usize),
 ) -> Option<Schedule> {
     match &stream.replay {
-        None => Some(Schedule::new(began, rate?, load.pacing, core, cores)),
+        None => Some(Schedule::new(began, rate?, load, core, cores)),
         Some(_) if core > 0 => Some(Schedule::never()),
         Some(replay) if load.rate == Rate::Captured => Some(Schedule::captured(began, rate?, replay)),
-        Some(_) => Some(Schedule::new(began, rate?, load.pacing, 0, 1)),
+        Some(_) => Some(Schedule::new(began, rate?, load, 0, 1)),
     }
 }
 

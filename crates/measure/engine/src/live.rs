@@ -130,7 +130,8 @@ impl Live {
         let mut streams = vec![SentStream::default(); self.job.streams.len()];
         for (core, progress) in cores.iter().enumerate() {
             for (index, (sum, progress)) in streams.iter_mut().zip(progress).enumerate() {
-                let overdue = if ended_by_time { self.job.time(index).0.saturating_sub(progress.due) } else { 0 };
+                let end = self.job.after(index).0 + self.job.time(index).0;
+                let overdue = if ended_by_time { end.saturating_sub(progress.due) } else { 0 };
                 sum.merge(SentStream {
                     frames: progress.frames,
                     bytes: progress.bytes + progress.frames * u64::from(FCS),
@@ -221,11 +222,13 @@ fn program(job: &Job, core: usize, time_every: u64) -> Result<Program, EngineErr
         pace: rates[index].map(|rate| Pace {
             gap: (job.cpus.len() as f64 * 1e9 * 65536.0 / rate).round() as u64,
             burst: match job.loads[index].pacing {
-                Pacing::Constant => 1,
+                Pacing::Constant | Pacing::Ramp => 1,
                 Pacing::Burst(frames) => frames.get(),
                 Pacing::Poisson => 0,
             },
             most: job.frames(index, core, rate),
+            after: in_fractions(job.after(index)),
+            ramp: if job.loads[index].pacing == Pacing::Ramp { in_fractions(job.time(index)) } else { 0 },
         }),
     };
     let streams: Vec<Stream<'_>> = job.streams.iter().enumerate().map(stream).collect();
@@ -236,6 +239,11 @@ fn program(job: &Job, core: usize, time_every: u64) -> Result<Program, EngineErr
         most: most(job, core),
     };
     Ok(Program::load(&job.interface, &streams, &options)?)
+}
+
+/// In 2⁻¹⁶ ns.
+fn in_fractions(time: Nanos) -> u64 {
+    time.0 << 16
 }
 
 /// Runs the program of one core until its end.

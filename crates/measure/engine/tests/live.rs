@@ -135,7 +135,7 @@ fn two_cores_number_a_sequence_each_and_lose_nothing() {
 #[test]
 fn a_load_is_met_and_its_end_too() {
     for pacing in [Pacing::Constant, Pacing::Burst(NonZeroU32::new(32).expect("not zero")), Pacing::Poisson] {
-        let load = Load { rate: Rate::Packets(PacketRate(100_000)), pacing, time: None };
+        let load = Load { rate: Rate::Packets(PacketRate(100_000)), pacing, ..Load::default() };
         let stream = Stream { load, ..Stream::default() };
         let job = Job { most: None, duration: SECOND, ..job(&[stream]) };
         let (sent, received) = measure("load", &job, &Receive::of(&job));

@@ -119,8 +119,11 @@ fn size(run: &Run, assessed: &[TrialAssessment], tested: &Tested<'_>, tester_pps
         let place = run.trials.iter().position(|trial| trial.number == any.number)?;
         Some(&assessed.get(place)?.flows)
     });
+    let spec = tested.configuration.spec.of::<PacketsSpec>()?;
+    let frame_size = spec.frame_size();
     Some(TestedSize {
-        frame_size: tested.configuration.spec.probe().selectors().frame_size?,
+        frame_size,
+        mix: spec.streams.first().map(|stream| stream.sizes.clone()).filter(|_| frame_size.is_none()),
         sent_size: any.and_then(sent_size),
         max_pps: tested.max as f64,
         line_pps: flows.and_then(|flows| Some(flows.first()?.line_rate?.packets_per_second)),
@@ -152,7 +155,9 @@ fn load(trial: &Trial) -> f64 {
 fn at_throughput(run: &Run, tested: &Tested<'_>, trial: &Trial) -> AtThroughput {
     let streams = trial.packet_streams();
     let l1 = |is_of: &dyn Fn(&PacketStream) -> bool, rates: fn(&PacketStream) -> BitRates| {
-        streams.iter().filter(|stream| is_of(stream)).map(|stream| rates(stream).l1_bps).sum::<f64>()
+        let rates = streams.iter().filter(|stream| is_of(stream)).map(|stream| rates(stream).l1_bps);
+        // A sum of none would be -0.
+        rates.fold(0.0, |sum, bps| sum + bps)
     };
     let port = |name: &String| PortRates {
         port: name.clone(),
@@ -162,7 +167,7 @@ fn at_throughput(run: &Run, tested: &Tested<'_>, trial: &Trial) -> AtThroughput 
     AtThroughput {
         trial: trial.number,
         load_pps: load(trial),
-        forwarded_pps: streams.iter().map(PacketStream::forwarding_pps).sum(),
+        forwarded_pps: streams.iter().copied().map(PacketStream::forwarding_pps).sum(),
         forwarded_l1_bps: l1(&|_| true, PacketStream::rx),
         is_bounded: tested.goals.first().is_some_and(|goal| goal.result.relevant_upper_bound.is_some()),
         ports: run.bed.endpoints.iter().map(|end| port(&end.name)).collect(),
@@ -174,7 +179,7 @@ fn latency(trials: &[&Trial]) -> Vec<TestedLatency> {
     let ways = trials.first().map(|trial| trial.packet_streams()).unwrap_or_default();
     let way = |way: &PacketStream| {
         let goes = |stream: &&PacketStream| (&stream.from, &stream.to) == (&way.from, &way.to);
-        let of_way = trials.iter().filter_map(|trial| trial.packet_streams().iter().find(goes));
+        let of_way = trials.iter().filter_map(|trial| trial.packet_streams().into_iter().find(goes));
         let times: Vec<_> = of_way.filter_map(|stream| stream.received.latency_ns.as_ref()).collect();
         let means: Vec<f64> = times.iter().filter_map(|times| times.mean).collect();
         let median = |of: fn(&model::TimeSummary) -> Option<u64>| {
@@ -197,7 +202,7 @@ fn latency(trials: &[&Trial]) -> Vec<TestedLatency> {
         })
         .filter(|latency| latency.trials > 0)
     };
-    ways.iter().filter_map(way).collect()
+    ways.into_iter().filter_map(way).collect()
 }
 
 fn at_share(share: f64, trial: &Trial) -> Vec<LatencyAtLoad> {
@@ -220,14 +225,14 @@ fn mean(values: &[f64]) -> Option<f64> {
 fn offered(trial: &Trial) -> Option<f64> {
     let streams = trial.packet_streams();
     let from = &streams.first()?.from;
-    Some(streams.iter().filter(|stream| stream.from == *from).map(PacketStream::offered_pps).sum())
+    Some(streams.iter().filter(|stream| stream.from == *from).copied().map(PacketStream::offered_pps).sum())
 }
 
 /// `None` where nothing was sent.
 fn loss(share: f64, trial: &Trial) -> Option<TestedLoss> {
     let streams = trial.packet_streams();
     let sent = streams.iter().map(|stream| stream.sent.frames).total();
-    let lost = streams.iter().map(PacketStream::lost).total();
+    let lost = streams.iter().copied().map(PacketStream::lost).total();
     let offered_pps = offered(trial)?;
     (sent > 0).then(|| TestedLoss { trial: trial.number, share, offered_pps, loss_ratio: lost as f64 / sent as f64 })
 }
@@ -258,7 +263,7 @@ fn back_to_back(tested: &Tested<'_>) -> Option<BackToBack> {
 const AT_THE_END: f64 = 0.1;
 
 fn recovery(trials: &[&Trial]) -> Option<Recovery> {
-    let named = |name: &'static str| move |stream: &&PacketStream| stream.sent.stream == name;
+    let named = |name: &'static str| move |stream: &&&PacketStream| stream.sent.stream == name;
     let of = |trial: &Trial| {
         let streams = trial.packet_streams();
         let after = streams.iter().filter(named(STEADY)).map(|stream| stream.sent.intended_pps).next()??;
@@ -267,7 +272,7 @@ fn recovery(trials: &[&Trial]) -> Option<Recovery> {
             let last = stream.after_last_lost()? as f64 / after;
             Some((last - seconds).max(0.0))
         };
-        let last = streams.iter().filter(named(STEADY)).map(lasts).collect::<Option<Vec<_>>>()?;
+        let last = streams.iter().filter(named(STEADY)).copied().map(lasts).collect::<Option<Vec<_>>>()?;
         let is_overloaded = streams.iter().any(|stream| stream.lost() > 0);
         Some((after, seconds, last.into_iter().fold(0.0, f64::max), is_overloaded))
     };
@@ -290,7 +295,7 @@ fn recovery(trials: &[&Trial]) -> Option<Recovery> {
 /// The way with the longest outage counts.
 fn reset(trial: &Trial) -> Option<Reset> {
     let streams: Vec<&PacketStream> =
-        trial.packet_streams().iter().filter(|stream| stream.sent.stream == RESET).collect();
+        trial.packet_streams().into_iter().filter(|stream| stream.sent.stream == RESET).collect();
     let load_pps = streams.first()?.sent.intended_pps?;
     let longest = |of: &dyn Fn(&PacketStream) -> Option<f64>| streams.iter().filter_map(|it| of(it)).reduce(f64::max);
     let between = |stream: &PacketStream| Some(stream.received.inter_arrival_ns.as_ref()?.max? as f64 / 1e9);
@@ -330,6 +335,11 @@ fn few_networks(run: &Run, section: &Section) -> Option<Deviation> {
     };
     let most = run.plan.sections().iter().filter_map(of).max()?;
     (most < NETWORKS).then(|| of(section)).flatten().map(|networks| Deviation::FewNetworks { networks })
+}
+
+/// How long the load of each trial rises, where it does.
+fn ramp(section: &Section) -> Option<Nanos> {
+    Some(section.specs.first()?.of::<PacketsSpec>()?.ramp()).filter(|ramp| *ramp > Nanos::default())
 }
 
 /// Whether trials may lose frames.
@@ -381,6 +391,7 @@ fn deviations(run: &Run, section: &Section, planned: &PlannedRfc2544, found: &Fo
             .then_some(Deviation::ShortBursts { duration: planned.longest_burst }),
         is_short(recovery, planned.duration, TRIAL).then_some(Deviation::ShortOverloads { duration: planned.duration }),
         (recovery && !found.is_overloaded).then_some(Deviation::NoOverload),
+        ramp(section).map(|duration| Deviation::Ramp { duration }),
         few_networks(run, section),
         (tested < FRAME_SIZES.len()).then_some(Deviation::FewSizes { tested, of: FRAME_SIZES.len() }),
         found.is_limited.then_some(Deviation::SenderLimited),

@@ -20,7 +20,7 @@ use crate::{
     plausible::{self, Checked},
     probe::{Direction, Engine, IpVersion, PacketsSpec, ProbeSpec},
     search::{Goal, SearchMethod},
-    stream::{LARGEST_FRAME, Load, MOST_STREAMS, Rate, Sizes, Stream, WordsError, words::as_words},
+    stream::{LARGEST_FRAME, Load, MOST_STREAMS, Pacing, RAMP, Rate, Sizes, Stream, WordsError, words::as_words},
     units::{BitRate, Mtu, Nanos, PacketRate, Percent},
 };
 
@@ -168,6 +168,11 @@ impl PacketsItem {
         let first = versions.next();
         if versions.any(|ip| Some(ip) != first) {
             return Err("streams that are sent together are all IPv4 or all IPv6; write a section for each".to_owned());
+        }
+        if self.stream.iter().any(|stream| stream.name == RAMP && stream.load.pacing != Pacing::Ramp) {
+            return Err(format!(
+                "\"{RAMP}\" is the name of a stream whose load rises before the others begin; choose another"
+            ));
         }
         Stream::check_all(&self.stream).map_err(|error| error.to_string())
     }

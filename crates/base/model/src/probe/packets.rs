@@ -10,7 +10,7 @@ use crate::{
     choice::choice,
     figure::Metric,
     frame_size::FrameSize,
-    stream::{Load, Rate, Sizes, Stream},
+    stream::{Load, RAMP, Rate, Sizes, Stream},
     units::{Mtu, Nanos, PacketRate},
 };
 
@@ -62,19 +62,42 @@ impl PacketsSpec {
         self.direction != Direction::Forward
     }
 
+    /// The stream beside which there is none but a ramp.
+    fn only(&self) -> Option<&Stream> {
+        let mut counted = self.streams.iter().filter(|stream| stream.name != RAMP);
+        counted.next().filter(|_| counted.next().is_none())
+    }
+
     /// Size of its frames, where all have one.
     pub fn frame_size(&self) -> Option<FrameSize> {
-        match self.streams.as_slice() {
-            [Stream { sizes: Sizes::List(sizes), replay: None, .. }] if sizes.len() == 1 => sizes.first().copied(),
+        match self.only()? {
+            Stream { sizes: Sizes::List(sizes), replay: None, .. } if sizes.len() == 1 => sizes.first().copied(),
             _ => None,
         }
     }
 
     /// Packets a second that are asked for each way, where it is one stream that says so.
     pub fn rate(&self) -> Option<PacketRate> {
-        match self.streams.as_slice() {
-            [Stream { load: Load { rate: Rate::Packets(rate), .. }, .. }] => Some(*rate),
+        match self.only()?.load.rate {
+            Rate::Packets(rate) => Some(rate),
             _ => None,
+        }
+    }
+
+    /// Time in which the load rises before its frames count.
+    pub fn ramp(&self) -> Nanos {
+        let ramp = self.streams.iter().find(|stream| stream.name == RAMP);
+        ramp.and_then(|stream| stream.load.time).unwrap_or_default()
+    }
+
+    /// The same without a ramp.
+    pub fn at_once(&self) -> Self {
+        let counted = self.streams.iter().filter(|stream| stream.name != RAMP);
+        let streams = counted.map(|stream| Stream { load: Load { after: None, ..stream.load }, ..stream.clone() });
+        Self {
+            streams: streams.collect(),
+            duration: Nanos(self.duration.0.saturating_sub(self.ramp().0)),
+            ..self.clone()
         }
     }
 
@@ -100,11 +123,12 @@ impl PacketsSpec {
 impl fmt::Display for PacketsSpec {
     /// Only what differs from the ordinary is named.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, stream) in self.streams.iter().enumerate() {
+        let is_only = self.only().is_some();
+        for (index, stream) in self.streams.iter().filter(|stream| !is_only || stream.name != RAMP).enumerate() {
             if index > 0 {
                 f.write_str(" + ")?;
             }
-            if self.streams.len() > 1 {
+            if !is_only {
                 write!(f, "{}: ", stream.name)?;
             }
             show_stream(stream, f)?;
@@ -182,15 +206,16 @@ impl Probe for PacketsSpec {
         None
     }
 
-    /// The load is in the unit that it has now (see [`Rate::amount`]).
+    /// The load is in the unit that it has now (see [`Rate::amount`]). A ramp comes before the duration.
     fn with_load(&self, load: u64, duration: Nanos) -> Option<ProbeSpec> {
+        let duration = Nanos(duration.0.saturating_add(self.ramp().0));
         let load = |stream: &Stream| Load { rate: stream.load.rate.with_amount(load), ..stream.load };
         let streams = self.streams.iter().map(|stream| Stream { load: load(stream), ..stream.clone() });
         Some(Self { streams: streams.collect(), duration, ..self.clone() }.into())
     }
 
     fn without_load(&self) -> Option<ProbeSpec> {
-        Some(Self { duration: Nanos::default(), ..self.at_any_load() }.into())
+        Some(Self { duration: Nanos::default(), ..self.at_once().at_any_load() }.into())
     }
 
     fn conditions(&self) -> Conditions {

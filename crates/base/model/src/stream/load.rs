@@ -10,16 +10,19 @@ use crate::{
     units::{BitRate, Nanos, PacketRate, Percent},
 };
 
-/// The load of a stream: `flat out`, `1 Mpps`, `1 Gbit/s L1`, `1 Gbit/s L2`, `10 %` (of the line), each also with `poisson` or
-/// `burst 32` behind it, and with `for 5 s` for a stream that ends before the others.
+/// The load of a stream: `flat out`, `1 Mpps`, `1 Gbit/s L1`, `1 Gbit/s L2`, `10 %` (of the line), each also with `poisson`,
+/// `burst 32` or `ramp` behind it, with `for 5 s` for a stream that ends before the others, and with `after 1 s` for one that begins
+/// later.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
     /// How much.
     pub rate: Rate,
     /// At which moments.
     pub pacing: Pacing,
-    /// How long; `None` is as long as the trial.
+    /// How long; `None` is until the end of the trial.
     pub time: Option<Nanos>,
+    /// How long after the beginning of the trial it begins; `None` is with it.
+    pub after: Option<Nanos>,
 }
 
 /// How much a stream offers.
@@ -57,6 +60,25 @@ pub enum Pacing {
     /// Times between them by chance (exponential), with the rate as mean.
     #[display("poisson")]
     Poisson,
+    /// From almost none to the rate, which is reached at the end of the time: it doubles [`DOUBLINGS`] times.
+    #[display("ramp")]
+    Ramp,
+}
+
+/// Name of the stream that rises to the load before the others begin. No figure counts its frames.
+pub const RAMP: &str = "ramp";
+
+/// Times that the rate of a ramp doubles, each after as long, the last time at its end.
+pub const DOUBLINGS: u32 = 10;
+
+impl Pacing {
+    /// Mean rate over the time, as a share of the rate.
+    pub fn mean(self) -> f64 {
+        match self {
+            Self::Ramp => (1.0 - 0.5_f64.powi(DOUBLINGS as i32)) / f64::from(DOUBLINGS),
+            Self::Constant | Self::Burst(_) | Self::Poisson => 1.0,
+        }
+    }
 }
 
 /// A share of a line whose rate nobody knows.
@@ -107,17 +129,37 @@ impl FromStr for Load {
 
     fn from_str(text: &str) -> Result<Self, WordsError> {
         let text = text.trim();
-        if let Some((load, time)) = text.rsplit_once(" for ") {
-            return for_time(load, time);
-        }
+        let (load, after) = text.rsplit_once(" after ").map_or((text, None), |(load, after)| (load, Some(after)));
+        let (load, time) = load.rsplit_once(" for ").map_or((load, None), |(load, time)| (load, Some(time)));
+        let load = Self {
+            time: time.map(|text| while_sent(text, "for")).transpose()?,
+            after: after.map(|text| while_sent(text, "after")).transpose()?,
+            ..load.parse::<Steady>()?.0
+        };
+        load.check()
+    }
+}
+
+/// A load without times.
+struct Steady(Load);
+
+impl FromStr for Steady {
+    type Err = WordsError;
+
+    fn from_str(text: &str) -> Result<Self, WordsError> {
+        let text = text.trim();
         if let Some(rate) = text.strip_suffix(" poisson") {
-            return paced(rate, Pacing::Poisson);
+            return paced(rate, Pacing::Poisson).map(Self);
+        }
+        if let Some(rate) = text.strip_suffix(" ramp") {
+            return paced(rate, Pacing::Ramp).map(Self);
         }
         match keyed(text, "burst") {
             (rate, Some(frames)) => {
-                paced(rate, Pacing::Burst(number(frames, "a burst", "how many frames leave back to back, 1 or more")?))
+                let frames = number(frames, "a burst", "how many frames leave back to back, 1 or more")?;
+                paced(rate, Pacing::Burst(frames)).map(Self)
             }
-            (rate, None) => Ok(Self { rate: rate.parse()?, ..Self::default() }),
+            (rate, None) => Ok(Self(Load { rate: rate.parse()?, ..Load::default() })),
         }
     }
 }
@@ -130,21 +172,30 @@ fn paced(rate: &str, pacing: Pacing) -> Result<Load, WordsError> {
     if rate == Rate::Captured {
         return Err(WordsError(format!("the capture says when frames leave: write a rate before \"{pacing}\"")));
     }
-    Ok(Load { rate, pacing, time: None })
+    Ok(Load { rate, pacing, ..Load::default() })
 }
 
-/// The time counts as frames, so that the load needs a rate.
-fn for_time(load: &str, time: &str) -> Result<Load, WordsError> {
-    let load: Load = load.parse()?;
-    let time: Nanos = time.parse().map_err(|error: crate::units::UnitError| WordsError(error.to_string()))?;
-    match load.rate.amount() {
-        _ if time == Nanos(0) => {
-            Err(WordsError("a load for no time sends nothing: write a time, like \"for 5 s\"".to_owned()))
+/// A time behind this word.
+fn while_sent(text: &str, word: &str) -> Result<Nanos, WordsError> {
+    let time: Nanos = text.parse().map_err(|error: crate::units::UnitError| WordsError(error.to_string()))?;
+    if time == Nanos(0) {
+        return Err(WordsError(format!("\"{word} {text}\" names no time: write one, like \"{word} 5 s\"")));
+    }
+    Ok(time)
+}
+
+impl Load {
+    /// Times count as frames, so that a load with one needs a rate; a ramp needs its time.
+    fn check(self) -> Result<Self, WordsError> {
+        if self.pacing == Pacing::Ramp && self.time.is_none() {
+            return Err(WordsError(format!("\"{self}\" does not say how long it rises: write \"for 1 s\" behind it")));
         }
-        None => Err(WordsError(format!(
-            "\"{load}\" has no rate to end by: write one before \"for {time}\", like \"1 Mpps\""
-        ))),
-        Some(_) => Ok(Load { time: Some(time), ..load }),
+        if (self.time.is_some() || self.after.is_some()) && self.rate.amount().is_none() {
+            return Err(WordsError(format!(
+                "\"{self}\" has no rate to begin or end by: write one before the times, like \"1 Mpps\""
+            )));
+        }
+        Ok(self)
     }
 }
 
@@ -194,7 +245,8 @@ impl fmt::Display for Load {
             Pacing::Constant => write!(f, "{}", self.rate)?,
             pacing => write!(f, "{} {pacing}", self.rate)?,
         }
-        self.time.map_or(Ok(()), |time| write!(f, " for {time}"))
+        self.time.map_or(Ok(()), |time| write!(f, " for {time}"))?;
+        self.after.map_or(Ok(()), |after| write!(f, " after {after}"))
     }
 }
 
@@ -217,6 +269,9 @@ mod tests {
             "as captured",
             "1 Mpps for 60 s",
             "10 % burst 4 for 1.5 s",
+            "1 Mpps ramp for 1 s",
+            "1 Mpps after 1 s",
+            "1 Mpps poisson for 2 s after 500 ms",
         ] {
             assert_eq!(text.parse::<Load>().map(|load| load.to_string()), Ok(text.to_owned()));
         }
@@ -226,8 +281,10 @@ mod tests {
         assert!(error("101 %").contains("100 at the most"));
         assert!(error("flat out poisson").contains("no time between frames"));
         assert!(error("1 Mpps burst 0").contains("1 or more"));
-        assert!(error("flat out for 5 s").contains("no rate to end by"));
-        assert!(error("1 Mpps for 0 s").contains("sends nothing"));
+        assert!(error("flat out for 5 s").contains("no rate to begin or end by"));
+        assert!(error("flat out after 5 s").contains("no rate to begin or end by"));
+        assert!(error("1 Mpps for 0 s").contains("names no time"));
+        assert!(error("1 Mpps ramp").contains("how long it rises"));
         assert!(error("1 Mpps for ever").contains("ever"), "{}", error("1 Mpps for ever"));
         assert!(error("fast").contains("\"flat out\", \"1 Mpps\""));
     }

@@ -34,7 +34,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    load::{Load, NoLineRate, Pacing, Rate},
+    load::{DOUBLINGS, Load, NoLineRate, Pacing, RAMP, Rate},
     mac::{Mac, MacError},
     payload::Payload,
     sizes::{LARGEST_FRAME, Sizes},

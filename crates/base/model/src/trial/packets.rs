@@ -17,8 +17,8 @@ use crate::{
     },
     probe::{Engine, PacketsSpec, Probe},
     search::{LoadedTrial, TrialResult},
-    stream::Stream,
-    units::Mtu,
+    stream::{RAMP, Stream},
+    units::{Mtu, Nanos},
 };
 
 /// Figures of numbered packets.
@@ -31,11 +31,11 @@ pub struct PacketsResult {
 }
 
 impl Trial {
-    /// Its streams of numbered packets; empty for any other probe.
-    pub fn packet_streams(&self) -> &[PacketStream] {
+    /// Its streams of numbered packets whose frames count; none for any other probe.
+    pub fn packet_streams(&self) -> Vec<&PacketStream> {
         match &self.measured {
-            Measured::Packets { result, .. } => &result.streams,
-            _ => &[],
+            Measured::Packets { result, .. } => result.counted().collect(),
+            _ => Vec::new(),
         }
     }
 
@@ -196,21 +196,26 @@ impl Measures for PacketsSpec {
     /// The load is that of one way.
     fn at_load(&self, result: &PacketsResult) -> Option<LoadedTrial> {
         let from = &result.streams.first()?.from;
-        let one_way = result.streams.iter().filter(|stream| stream.from == *from);
+        let one_way = result.counted().filter(|stream| stream.from == *from);
         let load = one_way.map(|stream| stream.sent.intended_pps).sum::<Option<f64>>()?;
-        let duration_s = self.duration.as_secs_f64();
+        let duration_s = Nanos(self.duration.0.saturating_sub(self.ramp().0)).as_secs_f64();
         let trial = TrialResult { load, duration_s, effective_s: duration_s, loss_ratio: result.loss()? };
         Some(LoadedTrial { configuration: self.without_load()?.to_string(), trial })
     }
 }
 
 impl PacketsResult {
+    /// Streams whose frames count: all but a ramp.
+    pub fn counted(&self) -> impl Iterator<Item = &PacketStream> {
+        self.streams.iter().filter(|stream| stream.sent.stream != RAMP)
+    }
+
     /// The forwarding rate of the sender whose streams together have the lowest one.
     fn slowest_pps(&self) -> Option<f64> {
         let mut senders: Vec<&str> = self.streams.iter().map(|stream| stream.from.as_str()).collect();
         senders.dedup();
         let of = |from: &str| {
-            self.streams.iter().filter(|stream| stream.from == from).map(PacketStream::forwarding_pps).sum::<f64>()
+            self.counted().filter(|stream| stream.from == from).map(PacketStream::forwarding_pps).sum::<f64>()
         };
         senders.into_iter().map(of).reduce(f64::min)
     }
@@ -231,7 +236,7 @@ impl PacketsResult {
 
     /// Share of all frames that did not come.
     fn loss(&self) -> Option<f64> {
-        let sum = |count: fn(&PacketStream) -> u64| self.streams.iter().map(count).total();
+        let sum = |count: fn(&PacketStream) -> u64| self.counted().map(count).total();
         let (lost, sent) = (sum(PacketStream::lost), sum(|stream| stream.sent.frames));
         (sent > 0).then(|| lost as f64 / sent as f64)
     }

@@ -36,7 +36,7 @@ impl Bench {
     fn answer(self, step: &Step) -> Trial {
         let ProbeSpec::Packets(spec) = &step.spec else { panic!("{}", step.spec) };
         let Some(rate) = spec.rate() else { return Self::overloaded(step, spec) };
-        let (asked, seconds) = (rate.0 as f64, spec.duration.as_secs_f64());
+        let (asked, seconds) = (rate.0 as f64, spec.at_once().duration.as_secs_f64());
         let load = asked.min(self.reaches);
         let sent = (load * seconds).round();
         // A buffer that fills in the trial is no part of the rate.
@@ -160,6 +160,30 @@ fn the_tester_alone_searches_and_does_nothing_else() {
     assert!(loads.len() < 12 && loads.iter().all(|load| *load == 1e6), "{loads:?}");
     let no_search = self::plan("tests = [\"loss\"]");
     assert_eq!(Course::of_searches(&no_search, 1).ask(), None);
+}
+
+#[test]
+fn a_ramp_comes_before_all_trials_but_bursts_and_overloads() {
+    let plan = plan("ramp = \"200 ms\"");
+    let trials = BENCH.run(&plan);
+    let without = BENCH.run(&self::plan(""));
+    let at_once = |trial: &Trial| {
+        let ProbeSpec::Packets(spec) = trial.measured.spec() else { panic!("no packets") };
+        (spec.at_once(), spec.ramp() == Nanos::default())
+    };
+    let steps: Vec<_> = trials.iter().map(at_once).collect();
+    assert_eq!(
+        steps.iter().map(|(spec, _)| spec).collect::<Vec<_>>(),
+        without.iter().map(|trial| at_once(trial).0).collect::<Vec<_>>().iter().collect::<Vec<_>>(),
+        "the same trials"
+    );
+    let all = results(&plan, &trials);
+    let is_at_once = |trial: &&Trial| at_once(trial).1;
+    for tested in &all {
+        assert!(tested.burst_trials.iter().all(is_at_once) && tested.recovery.iter().all(is_at_once));
+        let rising = tested.searched.iter().chain(&tested.latency).chain(tested.loss.iter().map(|(_, trial)| trial));
+        assert!(rising.clone().count() > 10 && !rising.clone().any(|trial| is_at_once(&trial)));
+    }
 }
 
 #[test]

@@ -78,6 +78,8 @@ pub(super) struct StreamEntry {
     flows: u32,
     burst: u32,
     gap: u64,
+    after: u64,
+    ramp: u64,
     varies: [VariationEntry; VARIATIONS],
     bytes: [u8; LARGEST_FRAME],
 }
@@ -174,6 +176,8 @@ impl Tables {
             flows: compiled.flows,
             burst: stream.pace.map_or(1, |pace| pace.burst),
             gap: stream.pace.map_or(0, |pace| pace.gap),
+            after: stream.pace.map_or(0, |pace| pace.after),
+            ramp: stream.pace.map_or(0, |pace| pace.ramp),
             varies,
             bytes,
         });

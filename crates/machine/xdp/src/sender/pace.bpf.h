@@ -41,6 +41,11 @@ static __always_inline void put_off(struct progress *at, const struct stream *st
 	}
 	if (GIVEN.by_chance && !stream->burst)
 		gap = (gap >> 8) * chances[bpf_get_prandom_u32() & (CHANCES - 1)] >> 8;
+	if (stream->ramp) {
+		__u64 doublings = (at->due - stream->after) * DOUBLINGS / stream->ramp;
+		if (doublings < DOUBLINGS)
+			gap <<= DOUBLINGS - doublings;
+	}
 	at->owed += gap;
 	if (++at->in_burst >= stream->burst) {
 		at->due += at->owed;

@@ -8,6 +8,7 @@
 #define TABLE_MOST 4096
 #define VARIATIONS_MOST 16
 #define CHANCES 1024
+#define DOUBLINGS 10	// of a ramp, as in the room `model`
 // A schedule more than 10 ms behind is shifted (in 2^-16 ns), so that a sender that was stopped does not flood the path afterwards.
 #define CATCH_UP (10000000ULL << 16)
 
@@ -50,6 +51,8 @@ struct stream {
 	__u32 flows;
 	__u32 burst;	// frames sent back to back; 0: random gaps
 	__u64 gap;	// mean time between frames, in 2^-16 ns; 0: as fast as possible
+	__u64 after;	// time of the first frame, in 2^-16 ns
+	__u64 ramp;	// time in which the rate doubles DOUBLINGS times, in 2^-16 ns; 0: never
 	struct variation varies[VARIATIONS_MOST];
 	__u8 bytes[FRAME_MOST];
 };

@@ -25,7 +25,10 @@ pub(super) fn of(job: &Job) -> Result<Vec<Vec<String>>, String> {
     let [stream] = job.streams.as_slice() else { return refuse("several streams") };
     let load = &job.loads[0];
     if load.pacing != Pacing::Constant {
-        return refuse("bursts, or gaps by chance,");
+        return refuse("bursts, ramps, or gaps by chance,");
+    }
+    if load.after.is_some() {
+        return refuse("a later beginning");
     }
     let rate = job.rates().map_err(|error| error.to_string())?[0];
     let cores = job.cpus.len();

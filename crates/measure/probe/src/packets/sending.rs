@@ -152,7 +152,7 @@ fn parts(job: &Job, choice: &Choice) -> Result<Vec<PacketsSent>, ProbeError> {
         pacing: None,
         cpus: job.cpus.clone(),
     };
-    Ok(job.streams.iter().zip(job.rates().map_err(engine_error)?).map(part).collect())
+    Ok(job.streams.iter().zip(job.mean_rates().map_err(engine_error)?).map(part).collect())
 }
 
 /// A stream with its result. With a rate, the duration is the schedule's: the last frame leaves one gap before its end.

@@ -1,27 +1,25 @@
 //! Results of tests of RFC 2544: tables and figures over the frame sizes, and where the tests differ from the RFC.
 
+mod figures;
+
 use std::fmt::Display;
 
 use model::{
     Assessment, Verdict,
+    frame_size::FrameSize,
     rfc2544::{
         AtThroughput, BackToBack, Deviation, LatencyAtLoad, PortRates, Recovery, Reset, Rfc2544, TestedLatency,
         TestedLoss, TestedSize,
     },
     search::AssessedGoal,
+    stream::Sizes,
 };
 
 use super::searches::figure as search_course;
 use crate::{
     columns::Columns,
-    figure::{
-        FigureSubject, Repeated,
-        axis::Axis,
-        chart::{Chart, Series},
-        repeats,
-    },
     method::list,
-    page::{Block, Figure, LegendEntry, Line, Text},
+    page::{Block, Text},
     show::{self, grouped, micros, micros_or_none, or_none, packet_rate, percent},
     terminal::{self, Row},
     texts::Texts,
@@ -37,8 +35,11 @@ pub(super) fn sections(assessment: &Assessment, t: &Texts) -> Vec<Block> {
 pub(super) fn headlines(assessment: &Assessment, t: &Texts) -> Vec<String> {
     let line = |size: &TestedSize| {
         let at = size.throughput.as_ref()?;
-        let values: [(&str, &dyn Display); 3] =
-            [("size", &frame(size)), ("throughput", &rate_of(at, t)), ("forwarded", &show::rate(at.forwarded_l1_bps))];
+        let values: [(&str, &dyn Display); 3] = [
+            ("size", &with_unit(size)),
+            ("throughput", &rate_of(at, t)),
+            ("forwarded", &show::rate(at.forwarded_l1_bps)),
+        ];
         let line = t.with("rfc2544-headline", &values);
         Some(if size.is_vouched == Some(false) { format!("{line} {}", beyond_tester(t)) } else { line })
     };
@@ -79,17 +80,17 @@ fn section(tests: &Rfc2544, several: bool, t: &Texts) -> Block {
         blocks.push(list(tests.deviations.iter().map(|deviation| words(deviation, t))));
     }
     blocks.extend(throughput(sizes, t));
-    blocks.extend(by_size(sizes, t).map(Block::Figure));
+    blocks.extend(figures::by_size(sizes, t).map(Block::Figure));
     blocks.extend(goals(sizes, t));
     let courses = sizes.iter().filter_map(|size| search_course(size.search.as_ref()?, t)).map(Block::Figure);
     let courses: Vec<Block> = courses.collect();
     let summary = t.get("rfc2544-courses");
     blocks.extend((!courses.is_empty()).then_some(Block::Folded { summary, blocks: courses }));
     blocks.extend(latency(sizes, t));
-    blocks.extend(spread(sizes, t).into_iter().map(Block::Figure));
+    blocks.extend(figures::spread(sizes, t).into_iter().map(Block::Figure));
     blocks.extend(latency_at_loads(sizes, t));
     blocks.extend(loss(sizes, t));
-    blocks.extend(loss_curve(sizes, t).map(Block::Figure));
+    blocks.extend(figures::loss_curve(sizes, t).map(Block::Figure));
     blocks.extend(bursts(sizes, t));
     blocks.extend(recovery(sizes, t));
     blocks.extend(reset(sizes, t));
@@ -112,12 +113,20 @@ fn words(deviation: &Deviation, t: &Texts) -> String {
     }
 }
 
-/// The size that was asked for; the one that was sent behind an arrow, where the smaller one has no room for the number.
+/// The size that was asked for, or the mix; the size that was sent behind an arrow, where the smaller one has no room for the number.
 fn frame(size: &TestedSize) -> String {
-    match size.sent_size.filter(|sent| *sent != size.frame_size) {
-        Some(sent) => format!("{} → {}", size.frame_size.0, sent.0),
-        None => size.frame_size.0.to_string(),
+    let Some(FrameSize(asked)) = size.frame_size else {
+        return or_none(size.mix.as_ref(), |mix| if *mix == Sizes::Imix { mix.words() } else { mix.to_string() });
+    };
+    match size.sent_size.filter(|sent| sent.0 != asked) {
+        Some(sent) => format!("{asked} → {}", sent.0),
+        None => asked.to_string(),
     }
+}
+
+/// The same with its unit.
+fn with_unit(size: &TestedSize) -> String {
+    if size.frame_size.is_some() { format!("{} B", frame(size)) } else { frame(size) }
 }
 
 /// The throughput; where no higher load was shown to fail, the device may forward more.
@@ -157,46 +166,6 @@ fn throughput(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
         .figures(t.get("col-trial"), |(_, at)| at.trial.to_string())
         .table(t.get("rfc2544-throughput-caption"), &rows);
     Some(table)
-}
-
-/// Throughput against the frame size, below the most that the link carries. `None` with fewer than two sizes.
-fn by_size(sizes: &[TestedSize], t: &Texts) -> Option<Figure> {
-    let points = |of: &dyn Fn(&TestedSize) -> Option<f64>| -> Vec<(f64, f64)> {
-        sizes.iter().filter_map(|size| Some((f64::from(size.sent_size?.0), of(size)?))).collect()
-    };
-    let reached = points(&|size| Some(size.throughput.as_ref()?.load_pps));
-    let most = points(&|size| size.line_pps);
-    if reached.len() < 2 {
-        return None;
-    }
-    let highest = reached.iter().chain(&most).map(|(_, pps)| *pps).fold(0.0, f64::max);
-    let (unit_size, unit) = show::packet_rate_unit(highest);
-    let scaled = |points: &[(f64, f64)]| points.iter().map(|(size, pps)| (*size, pps / unit_size)).collect::<Vec<_>>();
-    let (reached_name, most_name) = (t.get("rfc2544-col-throughput"), t.get("rfc2544-line"));
-    let in_words = reached.iter().map(|(size, pps)| format!("{size} B: {}", packet_rate(*pps)));
-    let mut series = vec![Series { points: scaled(&reached), marks: scaled(&reached), ..Series::default() }];
-    let mut legend = vec![LegendEntry::solid(0, reached_name)];
-    if !most.is_empty() {
-        series.push(Series {
-            style: 1,
-            line: Line::Dashed,
-            points: scaled(&most),
-            marks: scaled(&most),
-            ..Series::default()
-        });
-        legend.push(LegendEntry { style: 1, line: Line::Dashed, name: most_name });
-    }
-    let largest = reached.iter().map(|(size, _)| *size).fold(0.0, f64::max);
-    let chart = Chart {
-        title: t.get("rfc2544-figure-throughput"),
-        note: t.get("rfc2544-figure-throughput-note"),
-        description: in_words.collect::<Vec<_>>().join("; "),
-        x: Axis::from_zero(t.get("axis-frame"), largest),
-        y: Axis::from_zero(t.with("axis-packet-rate", &[("unit", &unit)]), highest / unit_size),
-        series,
-        legend,
-    };
-    Some(chart.figure())
 }
 
 /// The bounds that each goal of the search has.
@@ -260,20 +229,6 @@ fn latency(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
     (!rows.is_empty()).then_some(table)
 }
 
-/// Medians of the trials at the throughput, a row for each frame size and direction.
-fn spread(sizes: &[TestedSize], t: &Texts) -> Vec<Figure> {
-    let of_size = |size: &TestedSize| -> Vec<Repeated> {
-        let one = |latency: &TestedLatency| Repeated {
-            group: format!("{} B", frame(size)),
-            name: show::way(&latency.from, &latency.to),
-            values: latency.medians_ns.iter().map(|ns| ns / 1e3).collect(),
-        };
-        size.latency.iter().map(one).collect()
-    };
-    let spoken = FigureSubject { title: t.get("rfc2544-figure-latency"), axis: t.get("rfc2544-axis-latency") };
-    repeats(spoken, &sizes.iter().flat_map(of_size).collect::<Vec<_>>(), t)
-}
-
 fn latency_at_loads(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
     let rows: Vec<Of<'_, LatencyAtLoad>> =
         sizes.iter().flat_map(|size| size.latency_loads.iter().map(move |at| (size, at))).collect();
@@ -300,37 +255,6 @@ fn loss(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
         .figures(t.get("col-trial"), |(_, it)| it.trial.to_string())
         .table(t.get("rfc2544-loss-caption"), &rows);
     (!rows.is_empty()).then_some(table)
-}
-
-/// Loss over the share of the highest load, a line for each frame size. `None` where no size has three loads.
-fn loss_curve(sizes: &[TestedSize], t: &Texts) -> Option<Figure> {
-    let curves: Vec<&TestedSize> = sizes.iter().filter(|size| size.loss.len() > 2).collect();
-    let most = curves.iter().flat_map(|size| &size.loss).map(|loss| loss.loss_ratio * 100.0).reduce(f64::max)?;
-    let points = |size: &TestedSize| -> Vec<(f64, f64)> {
-        let points = size.loss.iter().map(|loss| (loss.share * 100.0, loss.loss_ratio * 100.0));
-        points.rev().collect()
-    };
-    let series = |(style, size): (usize, &&TestedSize)| Series {
-        style,
-        points: points(size),
-        marks: points(size),
-        ..Series::default()
-    };
-    let in_words = |size: &&TestedSize| {
-        let rungs = size.loss.iter().map(|it| format!("{:.0} % {}", it.share * 100.0, percent(it.loss_ratio)));
-        format!("{} B: {}", frame(size), rungs.collect::<Vec<_>>().join(", "))
-    };
-    let entry = |(style, size): (usize, &&TestedSize)| LegendEntry::solid(style, format!("{} B", frame(size)));
-    let chart = Chart {
-        title: t.get("rfc2544-figure-loss"),
-        note: t.get("rfc2544-figure-loss-note"),
-        description: curves.iter().map(in_words).collect::<Vec<_>>().join("; "),
-        x: Axis::from_zero(t.get("rfc2544-axis-share"), 100.0),
-        y: Axis::from_zero(t.get("axis-loss"), most.max(0.01)),
-        series: curves.iter().enumerate().map(series).collect(),
-        legend: curves.iter().enumerate().map(entry).collect(),
-    };
-    Some(chart.figure())
 }
 
 /// Frames of the longest burst without loss.

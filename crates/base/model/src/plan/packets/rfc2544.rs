@@ -13,7 +13,7 @@ use crate::{
     probe::{Direction, Engine, IpVersion, PacketsSpec, ProbeSpec, Protocol},
     rfc2544::{FRAME_SIZES, PlannedRfc2544, Rfc2544Test},
     search::{Goal, Ratio, SearchMethod, check_goals, least_load},
-    stream::{LARGEST_FRAME, Load, Pacing, Rate, Sizes, Stream, Values},
+    stream::{LARGEST_FRAME, Load, Pacing, RAMP, Rate, Sizes, Stream, Values},
     units::{Nanos, PacketRate},
 };
 
@@ -34,6 +34,9 @@ pub struct Rfc2544Item {
     /// Frame sizes with FCS, in bytes; the seven of the RFC unless given.
     #[serde(default = "all_sizes")]
     pub frame_sizes: Vec<FrameSize>,
+    /// A mix that is tested after them: sizes that the frames have in turn, like "imix", "64, 128, 1518" or "genome aaafg".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sizes: Option<Sizes>,
     /// Highest load each way, best that of the link ("10 Gbit/s L1", "14 Mpps"), or the lowest and the highest ("10 kpps..1 Mpps").
     pub rate: Ladder,
     /// `mlr` (RFC 9971) or `binary`.
@@ -60,6 +63,10 @@ pub struct Rfc2544Item {
     /// Duration of the longest burst.
     #[serde(default = "two_seconds")]
     pub longest_burst: Nanos,
+    /// Time in which the load of each trial of throughput, latency and loss rises before its frames count; without it, trials begin
+    /// with their full load.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ramp: Option<Nanos>,
     /// Number of overloads of the recovery test.
     #[serde(default = "three")]
     pub recovery_repeats: NonZeroU32,
@@ -154,6 +161,9 @@ impl Item for Rfc2544Item {
             return Err(format!("tests names each test once: {}", Rfc2544Test::WORDS.join(", ")));
         }
         self.check_sizes()?;
+        if let Some(ramp) = self.ramp.filter(|ramp| *ramp < SHORTEST || *ramp > LONGEST) {
+            return Err(format!("ramp = \"{ramp}\": a ramp takes {SHORTEST} to {LONGEST}"));
+        }
         for (key, duration) in [
             ("duration", self.duration),
             ("latency_duration", self.latency_duration),
@@ -176,19 +186,23 @@ impl Item for Rfc2544Item {
         }
         self.check_goals()?;
         self.check_rates()?;
-        let stream = self.stream(MIN_FRAME, Load::default());
+        let stream = self.stream(of_one(MIN_FRAME), Load::default());
         stream.check().map_err(|error| error.to_string())
     }
 
-    /// A probe for each frame size at its highest load; the tests make others of it.
+    /// A probe for each frame size at its highest load, and for the mix; the tests make others of it.
     fn specs(&self) -> Vec<ProbeSpec> {
-        let spec = |size: &FrameSize| {
-            let load = Load { rate: Rate::Packets(PacketRate(self.max(*size)?)), ..Load::default() };
-            let streams = vec![self.stream(*size, load)];
-            let (direction, duration, engine) = (self.direction, self.duration, self.engine);
+        let spec = |sizes: Sizes| {
+            let load = Load { rate: Rate::Packets(PacketRate(self.max(&sizes)?)), ..Load::default() };
+            let stream = Stream { load: Load { after: self.ramp, ..load }, ..self.stream(sizes, load) };
+            let rise = |time| Load { pacing: Pacing::Ramp, time: Some(time), ..load };
+            let ramp = self.ramp.map(|time| Stream { name: RAMP.to_owned(), load: rise(time), ..stream.clone() });
+            let streams = [stream].into_iter().chain(ramp).collect();
+            let duration = Nanos(self.duration.0 + self.ramp.unwrap_or_default().0);
+            let (direction, engine) = (self.direction, self.engine);
             Some(PacketsSpec { streams, direction, duration, engine, mtu: None }.into())
         };
-        self.frame_sizes.iter().filter_map(spec).collect()
+        self.tested_sizes().filter_map(spec).collect()
     }
 
     fn extent(&self) -> Extent {
@@ -196,8 +210,14 @@ impl Item for Rfc2544Item {
         let repeats =
             repeats.saturating_add(self.recovery_repeats.get()).saturating_add(self.latency_loads.len() as u32).get();
         Extent::of(
-            &[self.frame_sizes.len(), repeats as usize],
-            &[self.duration, self.latency_duration, self.longest_burst, self.reset_duration],
+            &[self.frame_sizes.len() + usize::from(self.sizes.is_some()), repeats as usize],
+            &[
+                self.duration,
+                self.latency_duration,
+                self.longest_burst,
+                self.reset_duration,
+                self.ramp.unwrap_or_default(),
+            ],
         )
     }
 
@@ -231,10 +251,15 @@ impl Item for Rfc2544Item {
 
 impl Rfc2544Item {
     fn check_sizes(&self) -> Result<(), String> {
-        if self.frame_sizes.is_empty() {
+        if self.frame_sizes.is_empty() && self.sizes.is_none() {
             return Err(
                 "frame_sizes is empty; write some, like [64, 1518], or leave it out for those of the RFC".to_owned()
             );
+        }
+        let differs = |sizes: &&Sizes| sizes.cycle(MIN_FRAME) != sizes.cycle(LARGEST_FRAME);
+        if let Some(sizes) = self.sizes.as_ref().filter(differs) {
+            let why = "has a size (z) that depends on the MTU, and thus no load known in advance; write its sizes";
+            return Err(format!("sizes = \"{sizes}\" {why}"));
         }
         match self.frame_sizes.iter().find(|size| **size < MIN_FRAME || **size > LARGEST_FRAME) {
             Some(size) => {
@@ -259,16 +284,17 @@ impl Rfc2544Item {
 
     fn check_rates(&self) -> Result<(), String> {
         let least = least_load(&self.goals());
-        for size in &self.frame_sizes {
-            let Some(max) = self.max(*size) else {
+        for sizes in self.tested_sizes() {
+            let Some(max) = self.max(&sizes) else {
                 let why =
                     "is no highest load: write that of the link, like \"10 Gbit/s L1\", or a rate like \"14 Mpps\"";
                 return Err(format!("rate = \"{}\" {why}", self.rate));
             };
             if max <= least {
                 return Err(format!(
-                    "rate = \"{}\" is too low for frames of {} bytes: more than {least} pps",
-                    self.rate, size.0
+                    "rate = \"{}\" is too low for frames of {}: more than {least} pps",
+                    self.rate,
+                    sizes.words()
                 ));
             }
         }
@@ -280,16 +306,23 @@ impl Rfc2544Item {
         if self.goal.is_empty() { vec![Goal::throughput(self.duration)] } else { self.goal.clone() }
     }
 
-    /// Highest load of frames of this size, in frames a second: of the frames as they are sent.
-    fn max(&self, size: FrameSize) -> Option<u64> {
+    /// Sizes of the frames of one test each: one size, or the mix.
+    fn tested_sizes(&self) -> impl Iterator<Item = Sizes> {
+        self.frame_sizes.iter().map(|size| of_one(*size)).chain(self.sizes.clone())
+    }
+
+    /// Highest load of frames of these sizes, in frames a second: of the frames as they are sent.
+    fn max(&self, sizes: &Sizes) -> Option<u64> {
         let load = self.rate.loads().last().filter(|load| load.pacing == Pacing::Constant)?;
         let headers = Headers { ip: self.ip, protocol: Protocol::Udp, tcp_timestamps: false };
-        let sent = size.max(headers.frame_with(LEAST_PAYLOAD));
-        let per_second = load.rate.per_second(sent.0.into(), None).ok()??;
+        let least = headers.frame_with(LEAST_PAYLOAD);
+        let sent: Vec<f64> = sizes.cycle(MIN_FRAME).iter().map(|size| size.0.max(least.0).into()).collect();
+        let mean = sent.iter().sum::<f64>() / sent.len() as f64;
+        let per_second = load.rate.per_second(mean, None).ok()??;
         Some(per_second.floor() as u64)
     }
 
-    fn stream(&self, size: FrameSize, load: Load) -> Stream {
+    fn stream(&self, sizes: Sizes, load: Load) -> Stream {
         let networks = Some(self.networks).filter(|networks| *networks != 1);
         let of_each = self.flows.get().div_ceil(self.networks.max(1).into());
         let flows = of_each * u32::from(self.networks.max(1));
@@ -301,7 +334,7 @@ impl Rfc2544Item {
         });
         let random = |[first, last]: [u16; 2]| self.random_ports.then_some(Values::Random { first, last, seed: 0 });
         Stream {
-            sizes: Sizes::List(vec![size]),
+            sizes,
             ip: self.ip,
             networks,
             flows: (self.random_ports || flows > 1).then_some(flows),
@@ -311,6 +344,10 @@ impl Rfc2544Item {
             ..Stream::default()
         }
     }
+}
+
+fn of_one(size: FrameSize) -> Sizes {
+    Sizes::List(vec![size])
 }
 
 /// One rate as a share of another, in frames of any one size.
@@ -368,6 +405,49 @@ mod tests {
         let rates: Vec<u64> = plan.specs().iter().map(|spec| spec.probe().selectors().rate.unwrap().0).collect();
         // 76 bytes are sent for 64.
         assert_eq!(rates, [13_020_833, 8_445_945]);
+    }
+
+    #[test]
+    fn a_mix_is_tested_after_the_frame_sizes_at_the_rate_of_its_mean() {
+        let rates = |keys: &str| {
+            let plan = plan(&format!("rate = \"10 Gbit/s L1\"\n{keys}")).unwrap();
+            assert_eq!(Plan::parse(&plan.to_toml(), &[]), Ok(plan.clone()));
+            plan.specs().iter().map(ToString::to_string).collect::<Vec<_>>()
+        };
+        // (7 × 64 + 4 × 594 + 1518) / 12 = 361.8 bytes, and 20 around each frame.
+        let imix = "packets IPv4 IMIX at 3.273679 Mpps".to_owned();
+        assert_eq!(rates("frame_sizes = []\nsizes = \"imix\""), std::slice::from_ref(&imix));
+        let all = rates("sizes = \"imix\"");
+        assert_eq!((all.len(), all.last()), (8, Some(&imix)));
+        // 76 bytes for 64.
+        assert_eq!(rates("ip = 6\nframe_sizes = []\nsizes = \"imix\""), ["packets IPv6 IMIX at 3.214744 Mpps"]);
+        let error = plan("rate = \"1 Mpps\"\nsizes = \"genome az\"").unwrap_err();
+        assert!(error.contains("depends on the MTU"), "{error}");
+    }
+
+    #[test]
+    fn a_ramp_comes_before_the_duration_of_each_trial_and_is_of_no_other_size_or_rate() {
+        let plan = plan("rate = \"1 Mpps\"\nframe_sizes = [64]\nduration = \"2 s\"\nramp = \"500 ms\"").unwrap();
+        assert_eq!(Plan::parse(&plan.to_toml(), &[]), Ok(plan.clone()));
+        let spec = plan.specs().remove(0);
+        assert_eq!(spec.to_string(), "packets IPv4 64 B at 1 Mpps after 500 ms");
+        let half = spec.probe().with_load(500_000, Nanos::from_secs(4)).unwrap();
+        let half = half.of::<PacketsSpec>().unwrap();
+        let loads: Vec<String> = half.streams.iter().map(|stream| stream.load.to_string()).collect();
+        assert_eq!(loads, ["500 kpps after 500 ms", "500 kpps ramp for 500 ms"]);
+        assert_eq!(
+            (half.duration, half.ramp(), half.rate()),
+            (Nanos(4_500_000_000), Nanos(500_000_000), spec_rate(half))
+        );
+        assert_eq!(half.at_once().to_string(), "IPv4 64 B at 500 kpps");
+        assert_eq!(half.at_once().duration, Nanos::from_secs(4));
+        let error = self::plan("rate = \"1 Mpps\"\nramp = \"1 ms\"").unwrap_err();
+        assert!(error.contains("a ramp takes 100 ms to"), "{error}");
+    }
+
+    /// The rate of its first stream.
+    fn spec_rate(spec: &PacketsSpec) -> Option<PacketRate> {
+        spec.streams[0].load.rate.amount().map(PacketRate)
     }
 
     #[test]

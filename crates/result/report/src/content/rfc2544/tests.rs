@@ -17,7 +17,8 @@ fn size(frame: u32, throughput: f64) -> TestedSize {
     };
     let loss = |share, loss_ratio| TestedLoss { trial: 9, share, offered_pps: share * 1e6, loss_ratio };
     TestedSize {
-        frame_size: FrameSize(frame),
+        frame_size: Some(FrameSize(frame)),
+        mix: None,
         sent_size: Some(FrameSize(frame.max(70))),
         max_pps: 1e6,
         line_pps: Some(2.0 * throughput),
@@ -175,4 +176,11 @@ fn the_terminal_has_a_row_for_each_size_and_the_summary_a_line() {
     assert_eq!(lines[1], "1518 B frames: throughput ≥ 80.0 kpps each way, 53.76 Mbit/s forwarded in all (layer 1).");
     assert_eq!(lines[2], "Reset of the device: 500 ms without forwarding.");
     assert_eq!(terminal_table(&Assessment::default(), t), [""; 0]);
+    let mut mixed = assessment();
+    let size = &mut mixed.rfc2544[0].sizes[1];
+    (size.frame_size, size.mix) = (None, Some(Sizes::Imix));
+    assert!(terminal_table(&mixed, t)[3].contains("IMIX"));
+    assert!(headlines(&mixed, t)[1].starts_with("IMIX frames: throughput"));
+    let figures = |assessment: &Assessment| figures::by_size(&assessment.rfc2544[0].sizes, t).is_some();
+    assert_eq!([figures(&assessment()), figures(&mixed)], [true, false], "a mix has no place on the axis of sizes");
 }
