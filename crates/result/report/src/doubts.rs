@@ -203,6 +203,11 @@ fn worse(a: &Doubt, b: &Doubt) -> Option<Doubt> {
         ) if (cpu, machine) == (other_cpu, other_machine) => {
             Some(Doubt::OtherLoad { cpu: *cpu, percent: a.max(*b), machine: machine.clone() })
         }
+        (Doubt::Outage { from, to, seconds: a }, Doubt::Outage { from: f, to: t, seconds: b })
+            if (from, to) == (f, t) =>
+        {
+            Some(Doubt::Outage { from: from.clone(), to: to.clone(), seconds: a.max(*b) })
+        }
         (Doubt::Stalled { seconds: a }, Doubt::Stalled { seconds: b }) => Some(Doubt::Stalled { seconds: *a.max(b) }),
         (
             Doubt::PacketsDisagree { endpoint, program, interface },
@@ -255,6 +260,9 @@ mod tests {
         let unsteady = |thirds| Doubt::Unsteady { settled_after_s: 1.0, thirds_bps: Some(thirds) };
         let (rising, dead) = (unsteady([1e9, 2e9, 3e9]), unsteady([9e9, 9e9, 0.0]));
         assert_eq!([worse(&rising, &dead), worse(&dead, &rising)], [Some(dead.clone()), Some(dead)]);
+        let outage = |to: &str, seconds| Doubt::Outage { from: "a".to_owned(), to: to.to_owned(), seconds };
+        assert_eq!(worse(&outage("b", 0.3), &outage("b", 0.1)), Some(outage("b", 0.3)));
+        assert_eq!(worse(&outage("b", 0.3), &outage("c", 0.1)), None, "another way");
         assert_eq!(worse(&Doubt::SharedCore { cpu: 0 }, &Doubt::SharedCore { cpu: 1 }), None);
     }
 

@@ -8,12 +8,19 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::{
     lang::Lang,
+    show,
     texts::{Texts, name_and_fields},
 };
 
 /// The title of a check.
 pub(crate) fn title(check: Check, t: &Texts) -> String {
     t.of_value("inspected", &check)
+}
+
+/// What was read, in words where it is no value of the system.
+pub(crate) fn read(finding: &Finding, t: &Texts) -> String {
+    let value = &finding.read.value;
+    if finding.check == Check::Hypervisor { show::hypervisor(value, t) } else { value.clone() }
 }
 
 /// The reason of a finding; a reading that failed has its own.
@@ -75,7 +82,7 @@ fn finding(finding: &Finding, t: &Texts) -> String {
     let object = if finding.object.is_empty() { String::new() } else { format!("  {}", finding.object) };
     let word = t.of_value("inspected-severity", &finding.severity);
     let head = format!("  {word}  {}{object}\n", title(finding.check, t));
-    let value = if finding.severity == Severity::Unknown { String::new() } else { finding.read.value.clone() };
+    let value = if finding.severity == Severity::Unknown { String::new() } else { self::read(finding, t) };
     let read = format!("{value} ({})", finding.read.place);
     let sources: Vec<String> =
         finding.sources.iter().map(|source| format!("{}, {}", source.title, source.section)).collect();

@@ -7,7 +7,7 @@ use model::{
 
 use crate::{
     columns::Columns,
-    inspection::{goal, title},
+    inspection::{goal, read, title},
     page::{Block, Text},
     texts::Texts,
 };
@@ -43,7 +43,7 @@ fn table(caption: String, findings: &[Finding], t: &Texts) -> Block {
     Columns::new()
         .words(t.get("col-state"), |finding: &Finding| t.of_value("inspected-severity", &finding.severity))
         .long(t.get("col-inspected"), check)
-        .long(t.get("col-read"), |finding| Text::code(finding.read.value.clone()))
+        .long(t.get("col-read"), |finding| Text::code(read(finding, t)))
         .words(t.get("col-wanted"), |finding| Text::code(finding.wanted.clone()))
         .long(t.get("col-mend"), |finding| Text::code(finding.mend.clone().unwrap_or_default()))
         .table(caption, findings)

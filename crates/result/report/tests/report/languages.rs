@@ -2,7 +2,11 @@
 
 use std::{fs, path::Path};
 
-use model::{Assessment, check::Finding};
+use model::{
+    Assessment,
+    check::Finding as DoctorFinding,
+    inspection::{Check, Finding, Goal, Read, Severity},
+};
 use wireproof_report::{self as report, Lang, Material};
 
 use super::{fixture, page, runs, shown, summary, texts};
@@ -106,11 +110,26 @@ fn compared_page() -> String {
 fn doctor_findings() -> Vec<String> {
     let why = || "somebody else uses it".to_owned();
     let findings = [
-        Finding::NoNamespaces { why: why() },
-        Finding::NoEngine { engine: "af-packet".to_owned(), why: why() },
-        Finding::LeftAlone { port: "eth1".to_owned(), why: why() },
+        DoctorFinding::NoNamespaces { why: why() },
+        DoctorFinding::NoEngine { engine: "af-packet".to_owned(), why: why() },
+        DoctorFinding::LeftAlone { port: "eth1".to_owned(), why: why() },
     ];
     findings.iter().map(|finding| report::finding_text(finding, Lang::Ja)).collect()
+}
+
+/// Findings of all checks as a terminal shows them, in Japanese, without sources and commands.
+fn inspected() -> String {
+    let finding = |check: &Check| {
+        let read = if *check == Check::Hypervisor { "of unknown kind" } else { "7" };
+        let names = [
+            "better", "card", "device", "has", "link", "lower", "master", "needs", "packets", "peer", "ports",
+            "queues", "rate", "rtt", "slot",
+        ];
+        let finding = Finding::of(*check, "", Read::of(read, "/proc"), "8", &[]);
+        names.iter().fold(finding, |finding, name| finding.with(name, "7")).unless(false, Severity::Warn, None)
+    };
+    let findings: Vec<Finding> = Check::ALL.iter().map(finding).collect();
+    report::inspected("h", Goal::Throughput, &findings, Lang::Ja)
 }
 
 /// A text without the words that it quotes.
@@ -131,7 +150,7 @@ fn japanese_text_has_no_latin_words_but_those_of_the_list() {
         let page = texts(&shown(&Material::of(&run, &assessment), Lang::Ja));
         strangers.extend(page.iter().flat_map(|text| latin_words(text)).filter(|word| !known.contains(&word.as_str())));
     }
-    let others = texts(&compared_page()).into_iter().chain(doctor_findings());
+    let others = texts(&compared_page()).into_iter().chain(doctor_findings()).chain([inspected()]);
     let others = others.flat_map(|text| latin_words(&without_quotations(&text)));
     strangers.extend(others.filter(|word| !known.contains(&word.as_str())));
     strangers.sort();
