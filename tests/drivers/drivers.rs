@@ -14,6 +14,7 @@ mod machine;
 mod managers;
 mod monitor;
 mod packets;
+mod paper;
 mod planted;
 mod ports;
 mod power;
