@@ -247,8 +247,13 @@ impl<'a> Server<'a> {
             session.receive(self.service, &mut self.buffer)
         };
         if self.is_alone && is_only && session.has_answered && course == NextStep::Hears {
+            let failed = |error: Errno| socket_error("wait for requests to", self.address)(error.into());
+            // Each arriving packet would tell the epoll set otherwise.
+            epoll::delete(&self.epoll, &session.socket).map_err(failed)?;
             course = stay(session, self.service, &mut self.buffer, self.mode, control, &self.door)
                 .map_err(socket_error("wait for requests to", self.address))?;
+            epoll::add(&self.epoll, &session.socket, EventData::new_u64(place as u64), EventFlags::IN)
+                .map_err(failed)?;
             // Two connections take turns by the epoll set from now on: one of them is a stranger's.
             self.is_alone = course == NextStep::Ends;
         }

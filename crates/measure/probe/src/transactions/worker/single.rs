@@ -16,7 +16,7 @@ const SPINS: u32 = 32;
 pub(super) fn run(worker: &mut Worker<'_>, span: Span, feed: &mut InterimFeed<'_>) -> Result<(), ProbeError> {
     let (timeout, spins) = (worker.setting.spec.timeout, worker.setting.spec.mode == WaitMode::Spin);
     let (mut now, mut in_vain) = (clock::now(), 0);
-    make_wait(worker)?;
+    leave_set(worker)?;
     worker.idle.clear();
     worker.rest(0, now);
     while now < span.closed || worker.out > 0 {
@@ -91,6 +91,11 @@ fn reopen(worker: &mut Worker<'_>, now: Nanos) -> Result<(), ProbeError> {
         worker.give_up(now);
         worker.step(Nanos(1_000_000), &mut events)?;
     }
+    leave_set(worker)
+}
+
+/// Takes the socket out of the epoll set, which each arriving packet would tell otherwise.
+fn leave_set(worker: &mut Worker<'_>) -> Result<(), ProbeError> {
     let removed = worker.connections[0].socket().map_or(Ok(()), |socket| epoll::delete(&worker.epoll, socket));
     match removed {
         // A socket for datagrams stays, and was removed before.
