@@ -101,7 +101,7 @@ fn a_device_that_stops_forwarding_for_300_ms_is_timed() {
     Desk::tell_alone(|desk| {
         let _bed = desk.bed(BED, &["--bed", "lab:router"]);
         // It stops 700 ms after its program came, for the first time within the trial.
-        let object = Bad::new(&desk, BED).compile(1_000);
+        let object = Bad::new(desk, BED).compile(1_000);
         let stops = format!("ip -n wp{BED}-router link set dev to-a xdp obj {} sec xdp/away", text(&object));
         let words = ["rfc2544", "--bed", BED, "--tests", "reset", "--rate", "1 kpps..5 kpps", "--frame-sizes", "64"];
         let more = ["--duration", "300 ms", "--reset-duration", "2200 ms", "--reset-by", &stops, "--json"];
