@@ -17,7 +17,7 @@ pub(crate) fn title(check: Check, t: &Texts) -> String {
     t.of_value("inspected", &check)
 }
 
-/// What was read, in words where it is no value of the system.
+/// The value that was read, in words where the system has none for it.
 pub(crate) fn read(finding: &Finding, t: &Texts) -> String {
     let value = &finding.read.value;
     if finding.check == Check::Hypervisor { show::hypervisor(value, t) } else { value.clone() }
