@@ -3,9 +3,11 @@
 use std::{fs, path::Path};
 
 use model::{
-    Assessment,
+    Assessment, Mtu, Nanos, PathConclusion, PathMethod, PathTo, TcpPackets,
     check::Finding as DoctorFinding,
     inspection::{Check, Finding, Goal, Read, Severity},
+    trial::{Hop, Leg, PathDevice, Refusal},
+    tuning::{ByHand, Kept, LeftOut, TuningPlan, WhyLeftOut},
 };
 use wireproof_report::{self as report, Lang, Material};
 
@@ -132,6 +134,57 @@ fn inspected() -> String {
     report::inspected("h", Goal::Throughput, &findings, Lang::Ja)
 }
 
+/// The path to a host whose port is closed, in Japanese.
+fn path_to_host() -> String {
+    let address = [198, 18, 0, 1].into();
+    let path = PathTo {
+        address,
+        interface: "eth1".to_owned(),
+        source: address,
+        gateway: None,
+        method: PathMethod::Udp,
+        leg: Leg { mtu: Some(Mtu(1500)), refusal: Refusal::Interface, routers: Some(1) },
+        hops: vec![Hop { number: 1, addresses: vec![], sent: 3, answered: 0, times: None }],
+        devices: vec![PathDevice {
+            host: "h".to_owned(),
+            name: "eth1".to_owned(),
+            kind: String::new(),
+            mtu: Mtu(1500),
+            master: None,
+            on_path: true,
+        }],
+        route_mtu: Some(Mtu(1400)),
+        tcp: Some(TcpPackets::No { port: 9, why: "Connection refused".to_owned() }),
+        tcp_mtu_probing: None,
+        no_discovery: None,
+        packets: 9,
+        took: Nanos::from_secs(1),
+    };
+    report::path_to("198.18.0.1", &[(path, PathConclusion::default())], Lang::Ja)
+}
+
+/// A plan of tuning that leaves settings out, in Japanese.
+fn tuning() -> String {
+    let setting = || "ring-rx".parse().expect("a setting");
+    let plan = TuningPlan {
+        profile: "p".to_owned(),
+        interfaces: vec!["eth1".to_owned()],
+        kept: vec![Kept { setting: setting(), interface: None, value: "0".to_owned() }],
+        left_out: vec![LeftOut {
+            setting: setting(),
+            interface: Some("eth1".to_owned()),
+            why: WhyLeftOut::OutOfRange { range: "0-512".to_owned() },
+        }],
+        by_hand: vec![ByHand {
+            parameter: "nohz_full=2".to_owned(),
+            why: "no-tick".to_owned(),
+            source: "7".to_owned(),
+        }],
+        ..TuningPlan::default()
+    };
+    report::tuning_plan(&plan, Lang::Ja)
+}
+
 /// A text without the words that it quotes.
 fn without_quotations(text: &str) -> String {
     text.split('「').map(|part| part.split_once('」').map_or(part, |(_, rest)| rest)).collect()
@@ -150,7 +203,8 @@ fn japanese_text_has_no_latin_words_but_those_of_the_list() {
         let page = texts(&shown(&Material::of(&run, &assessment), Lang::Ja));
         strangers.extend(page.iter().flat_map(|text| latin_words(text)).filter(|word| !known.contains(&word.as_str())));
     }
-    let others = texts(&compared_page()).into_iter().chain(doctor_findings()).chain([inspected()]);
+    let others = texts(&compared_page()).into_iter().chain(doctor_findings());
+    let others = others.chain([inspected(), path_to_host(), tuning()]);
     let others = others.flat_map(|text| latin_words(&without_quotations(&text)));
     strangers.extend(others.filter(|word| !known.contains(&word.as_str())));
     strangers.sort();
