@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Context;
 use kernel::file::read_as_sudo_user;
 use model::{
     inspection::Goal,
@@ -10,16 +9,6 @@ use model::{
 };
 
 use crate::exit::Words;
-
-/// The text of the profile of a goal.
-fn built_in(goal: Goal) -> &'static str {
-    match goal {
-        Goal::Latency => include_str!("../profiles/latency.toml"),
-        Goal::Throughput => include_str!("../profiles/throughput.toml"),
-        Goal::Router => include_str!("../profiles/router.toml"),
-        Goal::Bypass => include_str!("../profiles/bypass.toml"),
-    }
-}
 
 /// Folders of tuned's profiles, those of the administrator first.
 const TUNED: [&str; 4] = ["/etc/tuned/profiles", "/etc/tuned", "/usr/lib/tuned/profiles", "/usr/lib/tuned"];
@@ -32,9 +21,8 @@ pub(crate) struct Chosen {
 }
 
 /// The profile of a goal.
-pub(crate) fn of_goal(goal: Goal) -> anyhow::Result<Chosen> {
-    let profile = Profile::parse(built_in(goal)).with_context(|| format!("profile {goal}"))?;
-    Ok(Chosen { name: goal.to_string(), profile, not_understood: vec![] })
+pub(crate) fn of_goal(goal: Goal) -> Chosen {
+    Chosen { name: goal.to_string(), profile: checks::profile(goal).clone(), not_understood: vec![] }
 }
 
 /// A profile of the user's own.
@@ -79,9 +67,7 @@ mod tests {
     #[test]
     fn each_goal_has_a_profile() {
         for word in Goal::WORDS {
-            let goal = word.parse().unwrap();
-            let chosen = of_goal(goal).unwrap_or_else(|error| panic!("{word}: {error:#}"));
-            assert!(chosen.profile.values.len() > 5, "{word}");
+            assert!(of_goal(word.parse().unwrap()).profile.values.len() > 5, "{word}");
         }
     }
 

@@ -71,7 +71,7 @@ fn open(host: &TuneHost) -> anyhow::Result<TunedHost> {
 /// The plan for a machine, and its readings.
 fn planned(host: &mut TunedHost, asked: &TuneAsked) -> anyhow::Result<(TuningPlan, TuningReadings)> {
     let Chosen { name, mut profile, not_understood } = match (asked.goal, &asked.profile, &asked.from) {
-        (Some(goal), ..) => profiles::of_goal(goal)?,
+        (Some(goal), ..) => profiles::of_goal(goal),
         (None, Some(file), _) => profiles::of_file(file)?,
         (None, None, Some(from)) => profiles::of_other(from)?,
         (None, None, None) => return Err(Words("name a goal, a profile or where it is from".to_owned()).into()),
@@ -86,6 +86,7 @@ fn planned(host: &mut TunedHost, asked: &TuneAsked) -> anyhow::Result<(TuningPla
             setting: Setting::Mtu,
             value: mtu.0.to_string(),
             at_least: false,
+            instead_of: Vec::new(),
             when: Condition::default(),
             why: "mtu".to_owned(),
             source: "--mtu".to_owned(),

@@ -39,7 +39,7 @@ const SUBJECTS: [Subject; 10] = [
 
 /// Findings in the readings of a host, the worst first, those of one severity by subject.
 pub fn host(readings: &HostReadings, conditions: &Conditions) -> Vec<Finding> {
-    let look = Look { readings, conditions };
+    let look = Look::of(readings, conditions);
     let mut findings: Vec<Finding> = SUBJECTS.iter().flat_map(|subject| subject(&look)).collect();
     findings.sort_by_key(|finding| (finding.severity, finding.check.group(), finding.check));
     findings

@@ -12,6 +12,7 @@ mod interfaces;
 mod ipv6;
 mod kernel;
 mod lab;
+mod profiles;
 mod store;
 pub mod tuning;
 mod user;
@@ -25,6 +26,7 @@ pub use cabling::cabling;
 pub use engine::engine;
 pub use host::host;
 pub use lab::lab;
+pub use profiles::profile;
 pub use store::store;
 pub use user::{user, user_namespace};
 

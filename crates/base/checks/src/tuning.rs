@@ -18,7 +18,7 @@ pub use persist::{Persisted, persisted};
 
 /// Kinds of settings in the order in which they are made: rings belong to queues, and interrupts too.
 const ORDER: [fn(&Setting) -> bool; 7] = [
-    |setting| matches!(setting, Setting::Driver(number) if is_of_channels(*number)),
+    |setting| matches!(setting, Setting::Driver(number) if number.is_of_channels()),
     |setting| matches!(setting, Setting::Driver(_)),
     |setting| matches!(setting, Setting::Mtu),
     |setting| matches!(setting, Setting::Offload(_) | Setting::Qdisc | Setting::Interface(_)),
@@ -43,6 +43,8 @@ pub fn plan(name: &str, profile: &Profile, interfaces: &[String], readings: &Tun
         rivals: readings.rivals.clone(),
         ..TuningPlan::default()
     };
+    let tuned = readings.interfaces.iter().filter(|it| interfaces.contains(&it.name));
+    let profile = profile.on_path(tuned.filter_map(|it| it.speed).max(), None);
     let mut values: Vec<&ProfileValue> = profile.values.iter().collect();
     values.sort_by_key(|value| ORDER.iter().position(|is_of| is_of(&value.setting)));
     for value in values {
@@ -106,16 +108,16 @@ fn of_interface(
     }
     let name = || interface.name.clone();
     match &value.setting {
-        Setting::Driver(number) => vec![driver(value, *number, interface)],
+        Setting::Driver(number) => vec![driver(value, *number, interface, readings.cores.len())],
         Setting::Offload(feature) => vec![offload(value, feature, interface)],
         Setting::Qdisc => vec![qdisc(value, interface)],
-        Setting::Interface(setting) => vec![file(interface, setting, &value.value, value.at_least)],
+        Setting::Interface(setting) => vec![file(interface, setting, value)],
         Setting::Rps => queues(value, interface, readings, "rps_cpus"),
         Setting::Xps => queues(value, interface, readings, "xps_cpus"),
         Setting::Interrupts => {
             let renumbers = |change: &PlannedChange| {
                 change.interface == Some(name())
-                    && matches!(change.setting, Setting::Driver(number) if is_of_channels(number))
+                    && matches!(change.setting, Setting::Driver(number) if number.is_of_channels())
             };
             match plan.changes.iter().any(renumbers) {
                 true => vec![Outcome::LeftOut(WhyLeftOut::Renumbered)],
@@ -126,25 +128,15 @@ fn of_interface(
     }
 }
 
-fn is_of_channels(number: DriverNumber) -> bool {
-    matches!(number, DriverNumber::ChannelsCombined | DriverNumber::ChannelsRx | DriverNumber::ChannelsTx)
-}
-
-fn driver(value: &ProfileValue, number: DriverNumber, interface: &InterfaceReading) -> Outcome {
+fn driver(value: &ProfileValue, number: DriverNumber, interface: &InterfaceReading, cores: usize) -> Outcome {
     let Some(reading) = interface.numbers.get(&number) else { return Outcome::LeftOut(WhyLeftOut::Absent) };
-    let wanted = match (value.value.as_str(), reading.most) {
-        ("max", Some(most)) => most,
-        ("max", None) => return Outcome::LeftOut(WhyLeftOut::Absent),
-        (text, most) => {
-            let wanted = text.parse().unwrap_or(reading.now);
-            // The most that the driver takes is what is meant by more.
-            if value.at_least { most.map_or(wanted, |most| most.min(wanted)) } else { wanted }
-        }
-    };
+    let near = if interface.local_cores.is_empty() { cores } else { interface.local_cores.len() };
+    let Some(wanted) = value.of_driver(reading.most, near) else { return Outcome::LeftOut(WhyLeftOut::Absent) };
     if let Some(most) = reading.most.filter(|most| wanted > *most) {
         return Outcome::LeftOut(WhyLeftOut::OutOfRange { range: format!("0-{most}") });
     }
-    if reading.now == wanted || (value.at_least && reading.now > wanted) {
+    let exact = ProfileValue { value: wanted.to_string(), ..value.clone() };
+    if exact.instead(&reading.now.to_string()).is_none() {
         return Outcome::Kept(reading.now.to_string());
     }
     let (namespace, interface) = (String::new(), interface.name.clone());
@@ -184,7 +176,7 @@ fn qdisc(value: &ProfileValue, interface: &InterfaceReading) -> Outcome {
 }
 
 /// A file of an interface.
-fn file(interface: &InterfaceReading, setting: &str, wanted: &str, at_least: bool) -> Outcome {
+fn file(interface: &InterfaceReading, setting: &str, value: &ProfileValue) -> Outcome {
     let now = match interface.settings.get(setting) {
         Some(Reading::Known(now)) => now,
         Some(Reading::Unreadable { why, .. }) => {
@@ -192,10 +184,7 @@ fn file(interface: &InterfaceReading, setting: &str, wanted: &str, at_least: boo
         }
         Some(Reading::Absent) | None => return Outcome::LeftOut(WhyLeftOut::Absent),
     };
-    let wanted = if at_least { raised(now, wanted) } else { wanted.to_owned() };
-    if is_same(now, &wanted) {
-        return Outcome::Kept(now.clone());
-    }
+    let Some(wanted) = value.instead(now) else { return Outcome::Kept(now.clone()) };
     let (namespace, interface) = (String::new(), interface.name.clone());
     let change = InterfaceSetting { namespace, interface, setting: setting.to_owned(), value: wanted.clone() }.into();
     Outcome::Change { before: now.clone(), wanted, change }
@@ -223,7 +212,7 @@ fn queues(
         let wanted = mask(if own.is_empty() { &cores } else { &own });
         match bits(&now) == bits(&wanted) {
             true => Outcome::Kept(now),
-            false => file(interface, setting, &wanted, false),
+            false => file(interface, setting, &ProfileValue { value: wanted, ..value.clone() }),
         }
     };
     files.iter().enumerate().map(one).collect()
@@ -291,10 +280,7 @@ fn sysctl(value: &ProfileValue, key: &str, readings: &TuningReadings) -> Outcome
         }
         Some(Reading::Absent) | None => return Outcome::LeftOut(WhyLeftOut::Absent),
     };
-    let wanted = if value.at_least { raised(now, &value.value) } else { value.value.clone() };
-    if is_same(now, &wanted) {
-        return Outcome::Kept(spaced(now));
-    }
+    let Some(wanted) = value.instead(now) else { return Outcome::Kept(spaced(now)) };
     let change = Sysctl { namespace: String::new(), key: key.to_owned(), value: wanted.clone() }.into();
     Outcome::Change { before: spaced(now), wanted, change }
 }
@@ -329,6 +315,7 @@ fn huge_pages(value: &ProfileValue, readings: &TuningReadings) -> Outcome {
     let path = "/sys/kernel/mm/transparent_hugepage/enabled".to_owned();
     match readings.huge_pages.known() {
         None => Outcome::LeftOut(WhyLeftOut::Absent),
+        Some(now) if value.instead(now).is_none() => Outcome::Kept(now.clone()),
         Some(now) => {
             let (wanted, known) = ([(path.clone(), value.value.clone())].into(), [(path, now.clone())].into());
             files("transparent-hugepages", now.clone(), &value.value, wanted, &known)
@@ -367,22 +354,6 @@ fn boot(value: &ProfileValue, name: &str, readings: &TuningReadings) -> Outcome 
         Some(there) => Outcome::Kept(there.to_owned()),
         None => Outcome::ByHand(format!("{name}={}", value.value)),
     }
-}
-
-/// Numbers of which each is at least the wanted one; the wanted text where one is no number.
-fn raised(now: &str, wanted: &str) -> String {
-    let numbers = |text: &str| text.split_whitespace().map(str::parse::<u64>).collect::<Result<Vec<_>, _>>();
-    match (numbers(now), numbers(wanted)) {
-        (Ok(now), Ok(wanted)) if now.len() == wanted.len() => {
-            now.iter().zip(&wanted).map(|(now, wanted)| now.max(wanted).to_string()).collect::<Vec<_>>().join(" ")
-        }
-        _ => wanted.to_owned(),
-    }
-}
-
-/// The kernel separates several numbers by tabs.
-fn is_same(now: &str, wanted: &str) -> bool {
-    now.split_whitespace().eq(wanted.split_whitespace())
 }
 
 fn spaced(text: &str) -> String {

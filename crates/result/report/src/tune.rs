@@ -117,13 +117,18 @@ fn left_out(left: &LeftOut, t: &Texts) -> String {
 
 /// Reasons of the profiles that come with the program.
 #[cfg(test)]
-pub(crate) const WHY: [&str; 31] = [
+pub(crate) const WHY: [&str; 45] = [
     "autotuning",
     "backlog",
     "budget",
     "buffers",
     "busy-poll",
+    "checksums",
+    "collect",
+    "congestion-control",
     "defer-none",
+    "fair-queue",
+    "forwarding",
     "governor",
     "gro",
     "huge-pages",
@@ -133,6 +138,7 @@ pub(crate) const WHY: [&str; 31] = [
     "isolate",
     "jit",
     "lro-off",
+    "metrics",
     "mtu",
     "mtu-probing",
     "neighbours",
@@ -140,14 +146,22 @@ pub(crate) const WHY: [&str; 31] = [
     "no-wait",
     "numa-balancing",
     "pacing",
+    "path-mtu",
     "poll-defer",
+    "queues",
+    "receive-hash",
+    "reverse-path",
     "rings",
     "rps",
     "segmentation",
+    "selective-acks",
     "skew-tick",
     "slow-start",
+    "timestamps",
     "tuned",
     "vlan-visible",
+    "watchdog",
+    "window-scaling",
     "xps",
 ];
 

@@ -6,7 +6,7 @@ use model::{
     inspection::{Check, Finding, Read, Severity},
 };
 
-use super::look::{Look, Port};
+use super::look::{Look, Port, sysctl_command};
 
 const LINK: (&str, &str) = ("Linux Documentation/networking/statistics.rst", "struct rtnl_link_stats64");
 const SOFTNET: (&str, &str) = ("Linux Documentation/admin-guide/sysctl/net.rst", "netdev_max_backlog, netdev_budget");
@@ -55,14 +55,15 @@ fn damage(port: &Port<'_>) -> Finding {
     Finding::of(Check::Damage, port.name(), read, 0, &[LINK]).unless(damaged.is_empty(), Severity::Warn, None)
 }
 
-/// A counter of all cores, with twice the setting that it asks for.
+/// A counter of all cores, with the setting that it asks for. It counts on where the setting is as wanted already.
 fn softnet(look: &Look<'_>, check: Check, counter: &str, key: &str, severity: Severity) -> Option<Finding> {
     let since = look.readings.ends.iter().find_map(|end| end.since_start.as_ref())?;
     let counted = since.drops.iter().filter(|delta| delta.source == Source::Softnet && delta.name == counter);
     let count: u64 = counted.map(|delta| delta.delta).total();
-    let now: u64 = look.setting(key).known()?.parse().ok()?;
+    let now = look.setting(key).known().copied()?;
     let read = Read::of(format!("{counter} {count}, {key} {now}"), "/proc/net/softnet_stat");
-    let wanted = now.saturating_mul(2);
-    let mend = format!("sysctl -w {key}={wanted}");
-    Some(Finding::of(check, key, read, format!("{counter} 0"), &[SOFTNET]).unless(count == 0, severity, Some(mend)))
+    let set = look.wanted(&format!("sysctl {key}")).and_then(|value| value.instead(now));
+    let severity = if set.is_some() { severity } else { Severity::Info };
+    let mend = set.map(|set| sysctl_command(key, &set));
+    Some(Finding::of(check, key, read, format!("{counter} 0"), &[SOFTNET]).unless(count == 0, severity, mend))
 }

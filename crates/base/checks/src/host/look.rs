@@ -4,14 +4,18 @@ use model::{
     Card, Reading,
     card::Readings,
     environment::{EndpointFacts, InterfaceFacts},
-    inspection::{Conditions, Goal, HostReadings},
+    inspection::{Check, Conditions, Finding, Goal, HostReadings, Read, Severity},
     settings::InterfaceSettings,
+    tuning::{Condition, InterfaceReading, Profile, ProfileValue},
+    units::BitRate,
 };
 
 /// Readings with conditions.
 pub(super) struct Look<'r> {
     pub(super) readings: &'r HostReadings,
     pub(super) conditions: &'r Conditions,
+    /// Profile of the goal, with numbers for the rate and the round-trip time.
+    pub(super) profile: Profile,
 }
 
 /// An interface with what belongs to it.
@@ -23,6 +27,68 @@ pub(super) struct Port<'r> {
 }
 
 impl<'r> Look<'r> {
+    /// Readings under these conditions.
+    pub(super) fn of(readings: &'r HostReadings, conditions: &'r Conditions) -> Self {
+        let profile = crate::profile(conditions.goal);
+        let look = Self { readings, conditions, profile: profile.clone() };
+        let profile = profile.on_path(look.link_speed(), conditions.rtt_s);
+        Self { profile, ..look }
+    }
+
+    /// The value that the profile has for a setting of the machine.
+    pub(super) fn wanted(&self, setting: &str) -> Option<&ProfileValue> {
+        let mut values = self.profile.values.iter().filter(|value| value.setting.to_string() == setting);
+        values.find(|value| value.when == Condition::default() || self.ports().any(|port| self.holds(value, &port)))
+    }
+
+    /// The same of an interface.
+    pub(super) fn wanted_of(&self, setting: &str, port: &Port<'_>) -> Option<&ProfileValue> {
+        let mut values = self.profile.values.iter().filter(|value| value.setting.to_string() == setting);
+        values.find(|value| self.holds(value, port))
+    }
+
+    /// Whether the condition of a value holds for a port.
+    pub(super) fn holds(&self, value: &ProfileValue, port: &Port<'_>) -> bool {
+        let interface = InterfaceReading {
+            driver: port.facts.driver.known().cloned().unwrap_or_default(),
+            speed: self.conditions.speed_bps.map(|bps| BitRate(bps as u64)).or(port.link_speed()),
+            is_virtual: port.facts.card.is_none(),
+            ..InterfaceReading::default()
+        };
+        value.when.holds_for(&interface, self.cores())
+    }
+
+    /// The highest rate of the links: as asked for, or else as they are.
+    pub(super) fn link_speed(&self) -> Option<BitRate> {
+        let asked = self.conditions.speed_bps.map(|bps| BitRate(bps as u64));
+        asked.or_else(|| self.nics().filter_map(|port| port.link_speed()).max())
+    }
+
+    /// A kernel setting against the profile: of the machine, or of each end with its name where there are several.
+    pub(super) fn sysctl(&self, check: Check, key: &str, severity: Severity) -> Vec<Finding> {
+        let Some(value) = self.wanted(&format!("sysctl {key}")) else { return Vec::new() };
+        let documents = value.documents();
+        let readings = match self.readings.host.sysctls.get(key) {
+            reading @ Some(_) => vec![(String::new(), reading_of(reading))],
+            None => self.settings_of_ends(key),
+        };
+        let judge = |(end, reading): (String, Reading<&str>)| {
+            let object = if end.is_empty() { key.to_owned() } else { format!("{end}: {key}") };
+            match reading {
+                Reading::Known(now) => {
+                    let wanted = if value.at_least { format!(">= {}", value.value) } else { value.value.clone() };
+                    let finding =
+                        Finding::of(check, &object, Read::of(now, format!("sysctl {key}")), wanted, &documents);
+                    let set = value.instead(now);
+                    Some(finding.unless(set.is_none(), severity, set.map(|set| sysctl_command(key, &set))))
+                }
+                Reading::Absent => None,
+                Reading::Unreadable { path, why } => Some(Finding::unknown(check, &object, &path, &why)),
+            }
+        };
+        readings.into_iter().filter_map(judge).collect()
+    }
+
     /// Whether the goal is one of these.
     pub(super) fn is_for(&self, goals: &[Goal]) -> bool {
         goals.contains(&self.conditions.goal)
@@ -43,12 +109,7 @@ impl<'r> Look<'r> {
         self.ports().filter(|port| port.facts.card.is_some() && port.is_up())
     }
 
-    /// The highest rate of the ports in bit/s: as asked for, or else of their cards; `None` where nothing says.
-    pub(super) fn speed_bps(&self) -> Option<f64> {
-        self.conditions.speed_bps.or_else(|| self.nics().filter_map(|port| port.speed_bps()).max_by(f64::total_cmp))
-    }
-
-    /// The same of one port.
+    /// The highest rate of a port in bit/s: as asked for, or else of its card.
     pub(super) fn speed_of(&self, port: &Port<'_>) -> Option<f64> {
         self.conditions.speed_bps.or_else(|| port.speed_bps())
     }
@@ -60,14 +121,14 @@ impl<'r> Look<'r> {
 
     /// A setting of the machine.
     pub(super) fn setting(&self, key: &str) -> Reading<&'r str> {
-        reading(self.readings.host.sysctls.get(key))
+        reading_of(self.readings.host.sysctls.get(key))
     }
 
     /// A setting of each end, with the end's name where there are several.
     pub(super) fn settings_of_ends(&self, key: &str) -> Vec<(String, Reading<&'r str>)> {
         let several = self.readings.ends.len() > 1;
         let name = |end: &EndpointFacts| if several { end.endpoint.clone() } else { String::new() };
-        self.readings.ends.iter().map(|end| (name(end), reading(end.sysctls.get(key)))).collect()
+        self.readings.ends.iter().map(|end| (name(end), reading_of(end.sysctls.get(key)))).collect()
     }
 }
 
@@ -95,6 +156,11 @@ impl<'r> Port<'r> {
         top.map(|mbps| f64::from(mbps) * 1e6)
     }
 
+    /// The rate of its link.
+    fn link_speed(&self) -> Option<BitRate> {
+        self.facts.speed_mbps.copied().map(|mbps| BitRate(u64::from(mbps) * 1_000_000))
+    }
+
     pub(super) fn mtu(&self) -> Option<u32> {
         self.facts.mtu.copied()
     }
@@ -114,7 +180,13 @@ impl<'r> Port<'r> {
     }
 }
 
-fn reading(value: Option<&Reading<String>>) -> Reading<&str> {
+/// The command that gives a kernel setting a value.
+pub(super) fn sysctl_command(key: &str, value: &str) -> String {
+    let quote = if value.contains(' ') { "\"" } else { "" };
+    format!("sysctl -w {key}={quote}{value}{quote}")
+}
+
+fn reading_of(value: Option<&Reading<String>>) -> Reading<&str> {
     match value {
         Some(Reading::Known(value)) => Reading::Known(value),
         Some(Reading::Unreadable { path, why }) => Reading::Unreadable { path: path.clone(), why: why.clone() },

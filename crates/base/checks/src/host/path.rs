@@ -1,7 +1,6 @@
 //! MTUs of the devices on a path, and path MTU discovery.
 
 use model::{
-    Reading,
     environment::{EndpointFacts, InterfaceFacts},
     inspection::{Check, Finding, Goal, Read, Severity},
 };
@@ -10,10 +9,8 @@ use super::look::{Look, Port};
 
 const BRIDGES: (&str, &str) = ("IEEE 802.1Q", "section 6.5.8, maximum service data unit size");
 const LINKS: (&str, &str) = ("ip-link(8)", "mtu");
-const RFC_4821: (&str, &str) = ("RFC 4821", "section 2, packetization layer path MTU discovery");
 const RFC_8899: (&str, &str) = ("RFC 8899", "section 1.1, black holes");
 const RFC_1191: (&str, &str) = ("RFC 1191", "section 6.3, purging stale PMTU information");
-const IP_SYSCTL: (&str, &str) = ("Linux Documentation/networking/ip-sysctl.rst", "ip_no_pmtu_disc, tcp_mtu_probing");
 const ESNET: (&str, &str) = ("ESnet, fasterdata.es.net, Network Tuning", "MTU issues and jumbo frames");
 
 /// MTU of plain Ethernet.
@@ -109,26 +106,8 @@ fn learned(look: &Look<'_>) -> Vec<Finding> {
 
 fn discovery(look: &Look<'_>) -> Vec<Finding> {
     let has_jumbo = look.ports().any(|port| port.mtu().is_some_and(|mtu| mtu > ETHERNET));
-    let mut findings = Vec::new();
-    let mut judge =
-        |check, key: &str, wanted: &str, is_wanted: fn(&str) -> bool, severity, sources: &[(&str, &str)]| {
-            for (_, reading) in look.settings_of_ends(key) {
-                match reading {
-                    Reading::Known(value) => {
-                        let finding =
-                            Finding::of(check, key, Read::of(value, format!("sysctl {key}")), wanted, sources);
-                        let mend = Some(format!("sysctl -w {key}={wanted}"));
-                        findings.push(finding.unless(is_wanted(value), severity, mend));
-                    }
-                    Reading::Absent => {}
-                    Reading::Unreadable { path, why } => findings.push(Finding::unknown(check, key, &path, &why)),
-                }
-            }
-        };
     let probing = if has_jumbo { Severity::Warn } else { Severity::Info };
-    let (key, sources) = ("net.ipv4.tcp_mtu_probing", [RFC_4821, IP_SYSCTL, ESNET]);
-    judge(Check::MtuProbing, key, "1", |value| value != "0", probing, &sources);
-    let key = "net.ipv4.ip_no_pmtu_disc";
-    judge(Check::PathMtuDiscovery, key, "0", |value| value == "0", Severity::Warn, &[IP_SYSCTL]);
+    let mut findings = look.sysctl(Check::MtuProbing, "net.ipv4.tcp_mtu_probing", probing);
+    findings.extend(look.sysctl(Check::PathMtuDiscovery, "net.ipv4.ip_no_pmtu_disc", Severity::Warn));
     findings
 }

@@ -9,7 +9,6 @@ use model::{
 
 use super::look::{Look, Port};
 
-const RSS: (&str, &str) = ("Linux Documentation/networking/scaling.rst", "RSS: Receive Side Scaling");
 const RSS_CONFIGURATION: (&str, &str) = ("Linux Documentation/networking/scaling.rst", "RSS IRQ Configuration");
 const RPS: (&str, &str) = ("Linux Documentation/networking/scaling.rst", "RPS: Receive Packet Steering");
 const ESNET: (&str, &str) = ("ESnet, fasterdata.es.net, Host Tuning, 40G/100G Tuning", "Interrupt and CPU binding");
@@ -90,16 +89,16 @@ fn numbers(list: &str) -> Option<BTreeSet<usize>> {
     Some(ranges?.into_iter().flatten().collect())
 }
 
-/// A queue for each core of the card's node, as far as the card has them; eight are enough for any rate here.
+/// Queues by the cores of the card's node. Only combined ones are in a profile: a card may refuse others beside them.
 fn channels(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
     let channels = port.settings.channels()?;
+    let value = look.wanted_of("channels-combined", port)?;
     let near = if port.settings.node_cores.is_empty() { look.cores() } else { port.settings.node_cores.len() };
-    let wanted = channels.most.min(u32::try_from(near).unwrap_or(u32::MAX)).min(8);
+    let wanted = value.of_driver(Some(channels.most), near)?;
     let read = Read::of(channels.receive, format!("ethtool -l {}", port.name()));
-    let kind = if channels.combined { "combined" } else { "rx" };
+    let (kind, severity) = if channels.combined { ("combined", Severity::Warn) } else { ("rx", Severity::Info) };
     let mend = format!("ethtool -L {} {kind} {wanted}", port.name());
-    let severity = if look.is_for(&[Goal::Latency]) { Severity::Info } else { Severity::Warn };
-    let finding = Finding::of(Check::Channels, port.name(), read, format!(">= {wanted}"), &[RSS, RSS_CONFIGURATION]);
+    let finding = Finding::of(Check::Channels, port.name(), read, format!(">= {wanted}"), &value.documents());
     Some(finding.unless(channels.receive >= wanted, severity, Some(mend)))
 }
 
@@ -128,11 +127,14 @@ fn mask(cores: usize) -> String {
 
 fn hash(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
     let offload = port.settings.offloads.get("rx-hashing")?;
-    (port.settings.channels()?.receive > 1 && look.is_for(&[Goal::Throughput, Goal::Router])).then_some(())?;
+    let value = look.wanted_of("offload rx-hashing", port)?;
+    (port.settings.channels()?.receive > 1).then_some(())?;
     let read = Read::of(if offload.on { "on" } else { "off" }, format!("ethtool -k {}", port.name()));
     let mend = offload.changeable.then(|| format!("ethtool -K {} rx-hashing on", port.name()));
     let severity = if offload.changeable { Severity::Warn } else { Severity::Info };
-    Some(Finding::of(Check::ReceiveHash, port.name(), read, "on", &[RSS]).unless(offload.on, severity, mend))
+    Some(
+        Finding::of(Check::ReceiveHash, port.name(), read, "on", &value.documents()).unless(offload.on, severity, mend),
+    )
 }
 
 #[cfg(test)]

@@ -8,22 +8,13 @@ use model::{
 
 use super::look::Look;
 
-const CPUFREQ: (&str, &str) = ("Linux Documentation/admin-guide/pm/cpufreq.rst", "Generic Scaling Governors");
-const CPUIDLE: (&str, &str) = ("Linux Documentation/admin-guide/pm/cpuidle.rst", "Representation of Idle States");
-const ESNET: (&str, &str) = ("ESnet, fasterdata.es.net, Host Tuning, Linux Tuning", "CPU governor");
 const DPDK: (&str, &str) =
     ("DPDK, Getting Started Guide for Linux", "How to get best performance with NICs on Intel platforms");
-const THP: (&str, &str) = ("Linux Documentation/admin-guide/mm/transhuge.rst", "Global THP controls");
-const KERNEL_SYSCTL: (&str, &str) =
-    ("Linux Documentation/admin-guide/sysctl/kernel.rst", "numa_balancing, nmi_watchdog");
-const NET_SYSCTL: (&str, &str) = ("Linux Documentation/admin-guide/sysctl/net.rst", "busy_poll, busy_read");
 const CLOCKS: (&str, &str) = ("Linux Documentation/timers/timekeeping.rst", "Clock sources");
 const STEAL: (&str, &str) = ("proc_stat(5)", "steal");
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
-/// A core that takes longer to wake shows in a round-trip time, in microseconds.
-const SLOW_WAKE_US: u64 = 10;
 /// Share of time that the hypervisor may take unnoticed.
 const STEAL_SHARE: f64 = 0.005;
 /// Clock sources that are read without a system call.
@@ -33,31 +24,31 @@ pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
     let nothing = ProcessorFacts::default();
     let processor = look.readings.host.processor.as_ref().unwrap_or(&nothing);
     let of_cores = [governor, idle, smt, isolated, huge_pages, clock];
-    let of_machine = [numa_balancing, watchdog, busy_poll, hypervisor, steal];
-    let findings = of_cores.iter().filter_map(|check| check(look, processor));
-    findings.chain(of_machine.iter().filter_map(|check| check(look))).collect()
+    let findings = of_cores.iter().filter_map(|check| check(look, processor)).chain(settings(look));
+    findings.chain([hypervisor, steal].iter().filter_map(|check| check(look))).collect()
 }
 
-fn governor(_: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
-    let governors = &processor.governors;
-    let value: Vec<String> = governors.iter().map(|(governor, cores)| format!("{governor}: {cores}")).collect();
-    let is_full = governors.keys().all(|governor| governor == "performance");
-    let read = Read::of(value.join("; "), format!("{CPUS}/cpufreq/policy*/scaling_governor"));
-    let mend = format!("for f in {CPUS}/cpufreq/policy*/scaling_governor; do echo performance > $f; done");
-    let finding = Finding::of(Check::Governor, "", read, "performance", &[CPUFREQ, ESNET]);
-    (!governors.is_empty()).then(|| finding.unless(is_full, Severity::Warn, Some(mend)))
+fn governor(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
+    let (value, governors) = (look.wanted("governor")?, &processor.governors);
+    let words: Vec<String> = governors.iter().map(|(governor, cores)| format!("{governor}: {cores}")).collect();
+    let is_wanted = governors.keys().all(|governor| value.instead(governor).is_none());
+    let read = Read::of(words.join("; "), format!("{CPUS}/cpufreq/policy*/scaling_governor"));
+    let mend = format!("for f in {CPUS}/cpufreq/policy*/scaling_governor; do echo {} > $f; done", value.value);
+    let finding = Finding::of(Check::Governor, "", read, &value.value, &value.documents());
+    (!governors.is_empty()).then(|| finding.unless(is_wanted, Severity::Warn, Some(mend)))
 }
 
 fn idle(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
+    let value = look.wanted("idle-latency")?;
+    let most: u64 = value.value.parse().ok()?;
     let states = processor.idle_states.iter().filter(|state| state.enabled);
     let deepest = states.max_by_key(|state| state.latency_us)?;
     let read =
         Read::of(format!("{}: {} µs", deepest.name, deepest.latency_us), format!("{CPUS}/cpu0/cpuidle/state*/latency"));
-    let is_prompt = deepest.latency_us <= SLOW_WAKE_US;
-    let severity = if look.is_for(&[Goal::Latency, Goal::Bypass]) { Severity::Warn } else { Severity::Info };
-    let mend = format!("cpupower idle-set --disable-by-latency {SLOW_WAKE_US}");
-    let finding = Finding::of(Check::IdleStates, "", read, format!("<= {SLOW_WAKE_US} µs"), &[CPUIDLE, DPDK]);
-    Some(finding.unless(is_prompt, severity, Some(mend)))
+    // The command disables states of this latency too.
+    let mend = format!("cpupower idle-set --disable-by-latency {}", most.saturating_add(1));
+    let finding = Finding::of(Check::IdleStates, "", read, format!("<= {most} µs"), &value.documents());
+    Some(finding.unless(deepest.latency_us <= most, Severity::Warn, Some(mend)))
 }
 
 fn smt(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
@@ -80,16 +71,15 @@ fn isolated(look: &Look<'_>, _: &ProcessorFacts) -> Option<Finding> {
 }
 
 fn huge_pages(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
-    let path = "/sys/kernel/mm/transparent_hugepage/enabled";
+    let (value, path) = (look.wanted("transparent-hugepages")?, "/sys/kernel/mm/transparent_hugepage/enabled");
     let state = match &processor.huge_pages {
         Reading::Known(state) => state.as_str(),
         Reading::Absent => return None,
         Reading::Unreadable { path, why } => return Some(Finding::unknown(Check::HugePages, "", path, why)),
     };
-    let severity = if look.is_for(&[Goal::Latency]) { Severity::Warn } else { Severity::Info };
-    let mend = format!("echo madvise > {path}");
-    let finding = Finding::of(Check::HugePages, "", Read::of(state, path), "madvise", &[THP]);
-    Some(finding.unless(state != "always", severity, Some(mend)))
+    let mend = format!("echo {} > {path}", value.value);
+    let finding = Finding::of(Check::HugePages, "", Read::of(state, path), &value.value, &value.documents());
+    Some(finding.unless(value.instead(state).is_none(), Severity::Warn, Some(mend)))
 }
 
 fn clock(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
@@ -103,45 +93,15 @@ fn clock(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
     Some(finding.unless(FAST_CLOCKS.contains(&source), Severity::Warn, mend))
 }
 
-fn numa_balancing(look: &Look<'_>) -> Option<Finding> {
-    let several = look.readings.host.numa_nodes.copied().is_some_and(|nodes| nodes > 1);
-    sysctl(look, (Check::NumaBalancing, "kernel.numa_balancing", KERNEL_SYSCTL), several, |value| {
-        (value == "0", "0", Severity::Warn)
-    })
-}
-
-fn watchdog(look: &Look<'_>) -> Option<Finding> {
-    let is_asked = look.is_for(&[Goal::Latency, Goal::Bypass]);
-    sysctl(look, (Check::NmiWatchdog, "kernel.nmi_watchdog", KERNEL_SYSCTL), is_asked, |value| {
-        (value == "0", "0", Severity::Warn)
-    })
-}
-
-fn busy_poll(look: &Look<'_>) -> Option<Finding> {
-    let is_asked = look.is_for(&[Goal::Latency]);
-    sysctl(look, (Check::BusyPoll, "net.core.busy_poll", NET_SYSCTL), is_asked, |value| {
-        (value != "0", "50", Severity::Warn)
-    })
-}
-
-/// A setting of the machine, judged as: whether it is as wanted, the wanted value, and the severity of another one.
-fn sysctl(
-    look: &Look<'_>,
-    (check, key, source): (Check, &str, (&str, &str)),
-    is_asked: bool,
-    judge: impl Fn(&str) -> (bool, &'static str, Severity),
-) -> Option<Finding> {
-    is_asked.then_some(())?;
-    match look.setting(key) {
-        Reading::Known(value) => {
-            let (is_wanted, wanted, severity) = judge(value);
-            let mend = format!("sysctl -w {key}={wanted}");
-            let finding = Finding::of(check, key, Read::of(value, format!("sysctl {key}")), wanted, &[source]);
-            Some(finding.unless(is_wanted, severity, Some(mend)))
-        }
-        Reading::Absent => None,
-        Reading::Unreadable { path, why } => Some(Finding::unknown(check, key, &path, &why)),
-    }
+fn settings(look: &Look<'_>) -> Vec<Finding> {
+    let has_nodes = look.readings.host.numa_nodes.copied().is_some_and(|nodes| nodes > 1);
+    let settings = [
+        (Check::NumaBalancing, "kernel.numa_balancing", has_nodes),
+        (Check::NmiWatchdog, "kernel.nmi_watchdog", true),
+        (Check::BusyPoll, "net.core.busy_poll", true),
+    ];
+    let asked = settings.into_iter().filter(|(.., is_asked)| *is_asked);
+    asked.flat_map(|(check, key, _)| look.sysctl(check, key, Severity::Warn)).collect()
 }
 
 fn hypervisor(look: &Look<'_>) -> Option<Finding> {

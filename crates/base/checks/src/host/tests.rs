@@ -13,6 +13,8 @@ use model::{
 
 use super::host;
 
+mod tuned;
+
 /// A server with a port of 10 Gbit/s, two nodes of four cores, a bridge over a veth, and a VLAN, tuned for this goal.
 fn clean(goal: Goal) -> HostReadings {
     let known = |value: &str| Reading::Known(value.to_owned());
@@ -296,8 +298,8 @@ const FAULTS: [Fault; 50] = [
     (Latency, C::BusyPoll, "net.core.busy_poll", |it| set_host(it, "net.core.busy_poll", "0")),
     (Latency, C::ClockSource, "", |it| it.host.clock_source = "hpet".into()),
     (Latency, C::Steal, "", |it| since(it).steal = Reading::Known(0.04)),
-    (Throughput, C::ReceiveBuffer, "", |it| set(it, "net.ipv4.tcp_rmem", "4096 131072 262144")),
-    (Throughput, C::SendBuffer, "", |it| set(it, "net.ipv4.tcp_wmem", "4096 16384 65536")),
+    (Throughput, C::ReceiveBuffer, "net.ipv4.tcp_rmem", |it| set(it, "net.ipv4.tcp_rmem", "4096 131072 262144")),
+    (Throughput, C::SendBuffer, "net.ipv4.tcp_wmem", |it| set(it, "net.ipv4.tcp_wmem", "4096 16384 65536")),
     (Throughput, C::WindowScaling, "net.ipv4.tcp_window_scaling", |it| set(it, "net.ipv4.tcp_window_scaling", "0")),
     (Throughput, C::SelectiveAcks, "net.ipv4.tcp_sack", |it| set(it, "net.ipv4.tcp_sack", "0")),
     (Throughput, C::Timestamps, "net.ipv4.tcp_timestamps", |it| set(it, "net.ipv4.tcp_timestamps", "0")),

@@ -11,6 +11,7 @@ fn value(setting: &str, value: &str) -> ProfileValue {
         setting: setting.parse().expect("a setting"),
         value: value.into(),
         at_least: false,
+        instead_of: vec![],
         when: Default::default(),
         why: "a reason".into(),
         source: "a manual".into(),
@@ -75,7 +76,7 @@ fn readings(interfaces: Vec<InterfaceReading>) -> TuningReadings {
 }
 
 fn of(values: Vec<ProfileValue>, interfaces: Vec<InterfaceReading>) -> TuningPlan {
-    plan("test", &Profile { values }, &["eth1".into()], &readings(interfaces))
+    plan("test", &Profile { values, ..Profile::default() }, &["eth1".into()], &readings(interfaces))
 }
 
 fn words(plan: &TuningPlan) -> Vec<String> {

@@ -42,6 +42,13 @@ choice!(
     }
 );
 
+impl DriverNumber {
+    /// Whether it is a number of queues.
+    pub fn is_of_channels(self) -> bool {
+        matches!(self, Self::ChannelsCombined | Self::ChannelsRx | Self::ChannelsTx)
+    }
+}
+
 /// A number of a driver.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
 #[display("{} {number} = {value}", At(namespace, interface))]

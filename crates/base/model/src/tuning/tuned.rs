@@ -54,6 +54,7 @@ pub fn from_tuned(
                     setting,
                     value,
                     at_least,
+                    instead_of: Vec::new(),
                     when: Condition::default(),
                     why: "tuned".to_owned(),
                     source: format!("tuned {name} [{section}]"),
@@ -63,7 +64,11 @@ pub fn from_tuned(
         }
     }
     strange.truncate(MOST_NAMED);
-    if values.is_empty() { Err(TunedError::Nothing(name.to_owned())) } else { Ok((Profile { values }, strange)) }
+    if values.is_empty() {
+        Err(TunedError::Nothing(name.to_owned()))
+    } else {
+        Ok((Profile { bdp: None, values }, strange))
+    }
 }
 
 /// Reads a profile after those that it is built on.
