@@ -27,6 +27,9 @@ const ORDER: [fn(&Setting) -> bool; 7] = [
     |_| true,
 ];
 
+/// Settings with which the kernel sets others: IP forwarding sets that of each interface, `accept_redirects` and LRO.
+const SETS_OTHERS: [&str; 1] = ["net.ipv4.ip_forward"];
+
 /// Outcome of a value.
 enum Outcome {
     Change { before: String, wanted: String, change: Change },
@@ -281,6 +284,9 @@ fn sysctl(value: &ProfileValue, key: &str, readings: &TuningReadings) -> Outcome
         Some(Reading::Absent) | None => return Outcome::LeftOut(WhyLeftOut::Absent),
     };
     let Some(wanted) = value.instead(now) else { return Outcome::Kept(spaced(now)) };
+    if SETS_OTHERS.contains(&key) {
+        return Outcome::LeftOut(WhyLeftOut::SetsOthers);
+    }
     let change = Sysctl { namespace: String::new(), key: key.to_owned(), value: wanted.clone() }.into();
     Outcome::Change { before: spaced(now), wanted, change }
 }

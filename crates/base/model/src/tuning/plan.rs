@@ -101,6 +101,8 @@ pub enum WhyLeftOut {
     Queues,
     /// The number of queues changes first, and with it the interrupts.
     Renumbered,
+    /// The kernel sets other values with it, which an undoing would not put back.
+    SetsOthers,
     /// There is no such governor.
     NoGovernor {
         /// Known ones.

@@ -20,7 +20,7 @@ const LONGEST_TEXT: usize = 1_000;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Profile {
-    /// What `bdp` stands for in the value of a kernel setting.
+    /// Meaning of `bdp` in the value of a kernel setting.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bdp: Option<Bdp>,
     /// The values, in the order in which they are shown.

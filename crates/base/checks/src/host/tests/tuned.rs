@@ -6,7 +6,9 @@ use model::{
     BitRate,
     change::{Change, DriverNumber},
     inspection::Group,
-    tuning::{IdleState as OpenState, InterfaceReading, NumberReading, Setting, TuningPlan, TuningReadings},
+    tuning::{
+        IdleState as OpenState, InterfaceReading, NumberReading, Setting, TuningPlan, TuningReadings, WhyLeftOut,
+    },
 };
 
 use super::*;
@@ -22,7 +24,7 @@ const NUMBERS: [(DriverNumber, &str, usize, Option<usize>); 7] = [
     (DriverNumber::PauseAutonegotiation, "pause", 0, None),
 ];
 
-/// What depends on the other end, and is in no profile.
+/// A setting of both ends, which no profile has.
 const OF_BOTH_ENDS: Check = Check::PauseOneSided;
 
 /// The readings of a tuning of a machine that has those of an inspection.
@@ -205,6 +207,9 @@ fn a_tuning_sets_what_an_inspection_asks_for_and_to_the_same_value() {
         let findings = host(&readings, &conditions(goal)).into_iter();
         for finding in findings.filter(|it| it.severity < Severity::Unknown && it.check != OF_BOTH_ENDS) {
             for (setting, value) in finding.mend.as_deref().map(asked).unwrap_or_default() {
+                if plan.left_out.iter().any(|it| it.setting == setting && it.why == WhyLeftOut::SetsOthers) {
+                    continue;
+                }
                 let planned = plan.changes.iter().find(|change| change.setting == setting);
                 let kept = plan.kept.iter().find(|kept| kept.setting == setting);
                 let set = planned.map(|it| it.wanted.as_str()).or(kept.map(|it| it.value.as_str()));
