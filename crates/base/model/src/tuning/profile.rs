@@ -251,11 +251,10 @@ impl Condition {
 
     /// Whether it holds for an interface of a machine with so many cores. A speed that is not known holds for no condition on it.
     pub fn holds_for(&self, interface: &InterfaceReading, cores: usize) -> bool {
-        let speed = |is_fine: &dyn Fn(u64) -> bool| interface.speed.is_some_and(|speed| is_fine(speed.0));
         (self.driver.is_empty() || self.driver.contains(&interface.driver))
             && !self.not_driver.contains(&interface.driver)
-            && self.speed_at_least.is_none_or(|least| speed(&|speed| speed >= least.0))
-            && self.speed_below.is_none_or(|most| speed(&|speed| speed < most.0))
+            && self.speed_at_least.is_none_or(|least| interface.speed.is_some_and(|speed| speed >= least))
+            && self.speed_below.is_none_or(|most| interface.speed.is_none_or(|speed| speed < most))
             && self.is_virtual.is_none_or(|wanted| wanted == interface.is_virtual)
             && self.cores_at_least.is_none_or(|least| cores >= least)
     }
@@ -294,7 +293,10 @@ mod tests {
         assert!(when.holds_for(&fast, 1));
         assert!(!when.holds_for(&InterfaceReading { speed: None, ..fast.clone() }, 1));
         assert!(!when.holds_for(&InterfaceReading { is_virtual: true, ..fast.clone() }, 1));
-        assert!(!when.holds_for(&InterfaceReading { driver: "veth".into(), ..fast }, 1));
+        assert!(!when.holds_for(&InterfaceReading { driver: "veth".into(), ..fast.clone() }, 1));
+        let slow = Condition { speed_below: fast.speed, ..Condition::default() };
+        let [known, unknown] = [fast.speed, None].map(|speed| InterfaceReading { speed, ..fast.clone() });
+        assert_eq!([slow.holds_for(&known, 1), slow.holds_for(&unknown, 1)], [false, true], "a link that is down");
     }
 
     #[test]
