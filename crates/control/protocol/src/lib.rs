@@ -37,7 +37,7 @@ pub use framing::{FrameError, MAX_MESSAGE, PREAMBLE, read_message, read_preamble
 pub use launch::{Launch, Place};
 pub use link::AgentLink;
 pub use message::{FromAgent, Hello, LabState, LinkReading, Outcome, Reply, Request, Task, ToAgent};
-pub use ssh::{Caller, RemoteFacts, Ssh, SshError, remote_facts};
+pub use ssh::{Bounds, Caller, Ran, RemoteFacts, Ssh, SshError, remote_facts};
 
 /// Interval of heartbeats.
 pub const HEARTBEAT: Duration = Duration::from_secs(2);

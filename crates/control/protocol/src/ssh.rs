@@ -1,10 +1,12 @@
 //! Another machine, reached through the user's own ssh with their settings and keys, without passwords.
 
+mod ran;
 mod remote_facts;
 mod trouble;
 
 use std::{ffi::OsString, process::Command};
 
+pub use ran::{Bounds, Ran};
 pub use remote_facts::{RemoteFacts, remote_facts};
 pub use trouble::SshError;
 pub(crate) use trouble::{READ_BY_OTHERS, advice, advised, tells_of_a_cut};

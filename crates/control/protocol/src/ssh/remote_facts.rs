@@ -1,15 +1,9 @@
 //! Facts about the other machine, read before anything is started or changed there.
 
-use std::{
-    io::Read,
-    net::IpAddr,
-    process::{Child, Stdio},
-    thread,
-    time::{Duration, Instant},
-};
+use std::{net::IpAddr, time::Duration};
 
-use super::{Ssh, SshError};
-use crate::{framing::NOISE_SKIPPED, pipes::harvest};
+use super::{Ssh, SshError, ran::Bounds};
+use crate::framing::NOISE_SKIPPED;
 
 /// Time limit of a login, even with a slow name service.
 const LOGIN: Duration = Duration::from_secs(30);
@@ -17,14 +11,17 @@ const LOGIN: Duration = Duration::from_secs(30);
 /// Marker in front of the answers, after a login script's output.
 const MARK: &str = "wireproof-looks-around";
 
-/// A line for each answer. `sudo -n` never prompts.
-const QUESTIONS: &str = "echo; echo wireproof-looks-around; uname -m; id -u; command -v wireproof || echo; \
-    if [ \"$(id -u)\" -eq 0 ]; then echo no; elif sudo -n true 2>/dev/null; then echo yes; else echo refused; fi; \
+/// A line for each answer. `sudo -n` never prompts; other systems than Linux, on which nothing of ours runs, are not asked for it.
+const QUESTIONS: &str = "echo; echo wireproof-looks-around; s=$(uname -s); echo \"$s\"; uname -m; id -u; \
+    command -v wireproof || echo; \
+    if [ \"$(id -u)\" -eq 0 ] || [ \"$s\" != Linux ]; then echo no; elif sudo -n true 2>/dev/null; then echo yes; else echo refused; fi; \
     echo \"${SSH_CONNECTION:-}\"";
 
 /// Facts about the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteFacts {
+    /// Its system, as in `uname -s`.
+    pub system: String,
     /// Its architecture, as in `uname -m`.
     pub architecture: String,
     /// User ID there.
@@ -41,78 +38,31 @@ pub struct RemoteFacts {
 
 /// Logs in and reads the facts; changes nothing.
 pub fn remote_facts(ssh: &Ssh) -> Result<RemoteFacts, SshError> {
-    let mut command = ssh.command(&["sh", "-c", QUESTIONS].map(str::to_owned));
-    let spawned = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
-    let mut child = spawned.map_err(|error| SshError::start(ssh, error))?;
-    let (out, err) = (collect(child.stdout.take()), collect(child.stderr.take()));
-    let status = wait(&mut child);
-    let (out, err) = (harvest(out), harvest(err));
+    let ran = ssh.run(&["sh", "-c", QUESTIONS], Bounds { bytes: NOISE_SKIPPED, time: LOGIN })?;
     let to = || ssh.destination.clone();
-    if out.total > NOISE_SKIPPED {
+    if ran.is_long {
         return Err(SshError::Talkative { to: to(), most: NOISE_SKIPPED });
     }
-    let status = status.ok_or_else(|| SshError::Slow { to: to(), by_hand: ssh.by_hand(&["true"]), waited: LOGIN })?;
-    let facts = parse(&out.text());
-    facts.ok_or_else(|| match status {
-        Some(0) => SshError::Printed { to: to(), printed: out.text() },
-        _ => SshError::refused(ssh, &err.text()),
-    })
-}
-
-/// Output: its beginning and its length in bytes.
-#[derive(Default)]
-struct Printed {
-    kept: Vec<u8>,
-    total: usize,
-}
-
-impl Printed {
-    fn text(&self) -> String {
-        String::from_utf8_lossy(&self.kept).into_owned()
+    if ran.is_slow {
+        return Err(SshError::Slow { to: to(), by_hand: ssh.by_hand(&["true"]), waited: LOGIN });
     }
-}
-
-/// Reads to the end, so that the writer does not fail.
-fn collect(stream: Option<impl Read + Send + 'static>) -> thread::JoinHandle<Printed> {
-    thread::spawn(move || {
-        let (mut printed, mut chunk) = (Printed::default(), [0; 4096]);
-        let Some(mut stream) = stream else { return printed };
-        // After an error, the bytes read so far are used.
-        while let Ok(length @ 1..) = stream.read(&mut chunk) {
-            let room = NOISE_SKIPPED - printed.kept.len();
-            printed.kept.extend_from_slice(&chunk[..length.min(room)]);
-            printed.total += length;
-        }
-        printed
+    parse(&ran.out).ok_or_else(|| match ran.status {
+        Some(0) => SshError::Printed { to: to(), printed: ran.out },
+        _ => SshError::refused(ssh, &ran.err),
     })
-}
-
-/// The exit status; the outer `None` means that it took too long and was ended.
-fn wait(child: &mut Child) -> Option<Option<i32>> {
-    let until = Instant::now() + LOGIN;
-    loop {
-        match child.try_wait() {
-            Ok(Some(status)) => return Some(status.code()),
-            Ok(None) if Instant::now() < until => thread::sleep(Duration::from_millis(10)),
-            Ok(None) | Err(_) => {
-                let _ = child.kill();
-                let _ = child.wait();
-                return None;
-            }
-        }
-    }
 }
 
 fn parse(printed: &str) -> Option<RemoteFacts> {
     let mut answers = printed.lines().skip_while(|line| *line != MARK).skip(1);
     let mut answer = || answers.next().map(|line| line.trim().to_owned());
-    let (architecture, uid, wireproof, sudo) = (answer()?, answer()?, answer()?, answer()?);
+    let (system, architecture, uid, wireproof, sudo) = (answer()?, answer()?, answer()?, answer()?, answer()?);
     let connection = answer()?;
     let mut words = connection.split_whitespace();
     let (near, far) = (words.next(), words.nth(1));
     // A dual-stack server writes IPv4 as IPv6.
     let address = |word: Option<&str>| Some(word?.split('%').next()?.parse::<IpAddr>().ok()?.to_canonical());
     Some(RemoteFacts {
+        system,
         architecture,
         uid: uid.parse().ok()?,
         wireproof: Some(wireproof).filter(|path| path.starts_with('/')),
@@ -145,13 +95,15 @@ mod tests {
     #[test]
     fn answers_are_found_after_whatever_a_login_script_prints() {
         let connection = "198.18.0.1 40000 198.18.0.2 22";
-        let said =
-            format!("Welcome!\nwireproof\n\n{MARK}\nx86_64\n1000\n/usr/local/bin/wireproof\nyes\n{connection}\n");
+        let said = format!(
+            "Welcome!\nwireproof\n\n{MARK}\nLinux\nx86_64\n1000\n/usr/local/bin/wireproof\nyes\n{connection}\n"
+        );
         let facts = parse(&said).expect("all answers");
-        assert_eq!((facts.architecture.as_str(), facts.uid, facts.sudo), ("x86_64", 1000, true));
+        assert_eq!((facts.system.as_str(), facts.architecture.as_str()), ("Linux", "x86_64"));
+        assert_eq!((facts.uid, facts.sudo), (1000, true));
         assert_eq!(facts.wireproof.as_deref(), Some("/usr/local/bin/wireproof"));
         assert_eq!((facts.near, facts.far), ("198.18.0.1".parse().ok(), "198.18.0.2".parse().ok()));
-        let bare = parse(&format!("\n{MARK}\naarch64\n0\n\nno\n\n")).expect("all answers");
+        let bare = parse(&format!("\n{MARK}\nFreeBSD\naarch64\n0\n\nno\n\n")).expect("all answers");
         assert_eq!((bare.wireproof, bare.sudo, bare.near, bare.far), (None, false, None, None));
         assert_eq!(parse("This account is not available.\n"), None);
     }
