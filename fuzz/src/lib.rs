@@ -3,9 +3,10 @@
 
 use datagram::{Binding, DatagramHeader, Input, SocketId, Sums, Versions, Way};
 use frame::{Compiled, Place, Tag};
-use freebsd::Said;
+use freebsd::{Readings, Said};
 use model::{
     IpVersion, Mtu, Reading, Stream,
+    inspection::{Conditions, Goal},
     search::{TrialResult, check_goals, parse_goals, parse_trials},
     stream::Mac,
     tuning::{Profile, from_tuned},
@@ -143,18 +144,34 @@ pub fn datagram(input: &[u8]) {
 pub fn freebsd(input: &[u8]) {
     let Ok(text) = std::str::from_utf8(input) else { return };
     let said = || Reading::Known(text.to_owned());
-    let said =
-        Said { uname: said(), sysctl: said(), ifconfig: said(), pciconf: said(), counters: said(), dmesg: said() };
-    let _ = freebsd::machine(&said);
+    let said = Said {
+        uname: said(),
+        sysctl: said(),
+        ifconfig: said(),
+        pciconf: said(),
+        devices: said(),
+        counters: said(),
+        protocols: said(),
+        mbufs: said(),
+        route: said(),
+        interrupts: said(),
+        dmesg: said(),
+        modules: said(),
+    };
     for port in freebsd::cards(&said).ports {
         let light = port.readings.module.or_default();
         assert!(light.lanes.len() <= 16 && light.lanes.iter().all(|lane| lane.received_mw.is_finite()));
         assert!(port.interface.card.is_some_and(|card| card.hops.len() <= 17));
     }
-    let _ = freebsd::mbufs::read(text).short().count();
     assert!(freebsd::affinity::cores(text).len() <= 4096);
-    let _ = (freebsd::interrupts::read(text), freebsd::route::read(text), freebsd::counters::protocols(text));
-    let _ = freebsd::system::modules(text);
+    let _ = freebsd::host(&said);
+    for goal in [Goal::Throughput, Goal::Latency, Goal::Router, Goal::Bypass] {
+        for said in [&said, &Said::of(text)] {
+            let conditions = Conditions { goal, ..Conditions::default() };
+            let findings = checks::freebsd(&Readings::of(said), &conditions);
+            assert!(findings.iter().all(|finding| !finding.read.place.is_empty()));
+        }
+    }
 }
 
 /// Properties of HTTP from a peer: a head is whole at its end and not before, whatever follows, and has an end.

@@ -6,6 +6,7 @@ mod cabling;
 mod clock;
 mod cores;
 mod engine;
+mod freebsd;
 mod host;
 mod hypervisor;
 mod interfaces;
@@ -22,6 +23,7 @@ use model::{
     environment::{HostFacts, InterfaceFacts},
 };
 
+pub use self::freebsd::freebsd;
 pub use cabling::cabling;
 pub use engine::engine;
 pub use host::host;

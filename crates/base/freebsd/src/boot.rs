@@ -80,7 +80,7 @@ pub fn read(text: &str) -> Boot {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorded::{DMESG_9, DMESG_13};
+    use crate::recorded::{DMESG_9, DMESG_13, DMESG_15};
 
     #[test]
     fn cards_stand_behind_their_bridges() {
@@ -90,6 +90,8 @@ mod tests {
         let new = read(DMESG_13);
         assert_eq!(new.devices["ice1"], "Intel(R) Ethernet Network Adapter E810-XXV-2 - 1.37.11-k");
         assert_eq!(new.parents["ice1"], "pci6");
+        let newest = read(DMESG_15);
+        assert_eq!((newest.bridges("igb0"), newest.downs["igb0"], newest.complaints.len()), (vec!["pcib17"], 1, 0));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use model::{
     Cards, Reading,
     card::{Card, Cause, Connector, Hop, Readings, Refused},
     environment::{HostFacts, InterfaceFacts, Port},
+    settings::{InterfaceSettings, Offload},
 };
 
 use crate::{
@@ -13,6 +14,7 @@ use crate::{
     counters,
     interfaces::{self, Interface},
     pci::{self, Device},
+    session::Said,
     sysctl,
     system::{self, System},
     text::unit,
@@ -53,24 +55,7 @@ const MITIGATIONS: [&str; 5] =
     ["hw.ibrs_active", "hw.mds_disable_state", "hw.spec_store_bypass_disable_active", "hw.taa.state", "vm.pmap.pti"];
 
 /// Values of sysctl by name.
-type Values = Reading<BTreeMap<String, String>>;
-
-/// Output of the commands; where one failed, its words.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Said {
-    /// `uname -a`.
-    pub uname: Reading<String>,
-    /// `sysctl -a`.
-    pub sysctl: Reading<String>,
-    /// `ifconfig -vm`.
-    pub ifconfig: Reading<String>,
-    /// `pciconf -lvbc`, which needs root.
-    pub pciconf: Reading<String>,
-    /// `netstat -idn`.
-    pub counters: Reading<String>,
-    /// `dmesg`.
-    pub dmesg: Reading<String>,
-}
+pub(crate) type Values = Reading<BTreeMap<String, String>>;
 
 /// Facts of the machine.
 pub fn machine(said: &Said) -> HostFacts {
@@ -115,15 +100,15 @@ fn seconds(boottime: &str) -> Option<&str> {
 
 /// Network cards with an interface, and those without.
 pub fn cards(said: &Said) -> Cards {
-    let devices = pci::read(&said.pciconf.clone().or_default());
+    let devices = devices(said);
     let boot = boot::read(&said.dmesg.clone().or_default());
     let values = said.sysctl.clone().map(|text| sysctl::read(&text));
     let counters = counters::interfaces(&said.counters.clone().or_default());
     let interfaces = interfaces::read(&said.ifconfig.clone().or_default());
     let found = interfaces.iter().filter_map(|interface| {
         let device = device_of(interface, &devices, &values)?;
-        let facts = InterfaceFacts { master: master_of(interface, &interfaces), ..facts(interface, device, &values) };
         let card = card(interface, device, &devices, &boot);
+        let facts = facts(interface, Some(device), &interfaces, &values);
         let counters = counters.get(&interface.name).cloned().unwrap_or_default();
         Some(Port {
             interface: InterfaceFacts { card: Some(card), ..facts },
@@ -133,6 +118,12 @@ pub fn cards(said: &Said) -> Cards {
     let ports = found.collect();
     let refused = devices.iter().filter(|device| device.is_network()).filter_map(refused).collect();
     Cards { ports: share(ports), refused }
+}
+
+/// Devices with their capabilities, or their names alone where those need root.
+fn devices(said: &Said) -> Vec<Device> {
+    let text = said.pciconf.known().or_else(|| said.devices.known());
+    text.map(|text| pci::read(text)).unwrap_or_default()
 }
 
 /// A value; absent where the machine has none of that name.
@@ -170,9 +161,16 @@ fn device_of<'a>(interface: &Interface, devices: &'a [Device], values: &Values) 
     all.next().filter(|_| all.next().is_none())
 }
 
-fn facts(interface: &Interface, device: &Device, values: &Values) -> InterfaceFacts {
-    let (driver, number) = unit(&interface.name).unwrap_or((&interface.name, 0));
-    let (below, below_number) = unit(&device.name).unwrap_or((driver, number));
+/// Facts of an interface, with a card or without one.
+pub(crate) fn facts(
+    interface: &Interface,
+    device: Option<&Device>,
+    all: &[Interface],
+    values: &Values,
+) -> InterfaceFacts {
+    let name = interface.driver.as_deref().unwrap_or(&interface.name);
+    let (driver, number) = unit(name).unwrap_or((name, 0));
+    let (below, below_number) = device.and_then(|device| unit(&device.name)).unwrap_or((driver, number));
     let first = |names: &[String]| {
         names.iter().fold(Reading::Absent, |found: Reading<String>, name| found.or(|| of(values, name)))
     };
@@ -192,8 +190,9 @@ fn facts(interface: &Interface, device: &Device, values: &Values) -> InterfaceFa
         driver: Reading::Known(driver.to_owned()),
         driver_version,
         firmware_version,
-        bus: Reading::Known(device.address.clone()),
-        pcie: device.link.clone(),
+        master: master_of(interface, all),
+        bus: device.map(|device| device.address.clone()).into_reading(),
+        pcie: device.and_then(|device| device.link.clone()),
         mtu: interface.mtu.into_reading(),
         mac: interface.mac.clone().into_reading(),
         state: match is_active {
@@ -204,7 +203,20 @@ fn facts(interface: &Interface, device: &Device, values: &Values) -> InterfaceFa
         .to_owned(),
         speed_mbps: interface.media.as_ref().and_then(interfaces::Media::speed_mbps).into_reading(),
         addresses: interface.addresses.clone(),
+        settings: Some(settings(interface)),
         ..InterfaceFacts::default()
+    }
+}
+
+/// Offloads by the names of ifconfig, and what the interface stands on.
+fn settings(interface: &Interface) -> InterfaceSettings {
+    let can = |name: &String| interface.capabilities.contains(name);
+    let offload =
+        |name: &String| (name.clone(), Offload { on: interface.options.contains(name), changeable: can(name) });
+    InterfaceSettings {
+        lower: interface.parent.clone(),
+        offloads: interface.capabilities.iter().chain(&interface.options).map(offload).collect(),
+        ..InterfaceSettings::default()
     }
 }
 

@@ -16,6 +16,8 @@ pub struct Interface {
     pub flags: Vec<String>,
     /// Offloads and others that are on: `TSO4`, `LRO`, `RXCSUM` …
     pub options: Vec<String>,
+    /// Offloads and others that it can have (with `-m`).
+    pub capabilities: Vec<String>,
     /// Its MTU.
     pub mtu: Option<u32>,
     /// MAC address.
@@ -34,6 +36,8 @@ pub struct Interface {
     pub driver: Option<String>,
     /// Ports of a bridge or of an aggregated link.
     pub members: Vec<String>,
+    /// Groups that it belongs to, like `bridge` or `vlan`.
+    pub groups: Vec<String>,
     /// Interface below a VLAN.
     pub parent: Option<String>,
     /// Module in its cage.
@@ -113,6 +117,10 @@ fn detail(interface: &mut Interface, line: &str) {
         interface.options = names(line);
         return;
     }
+    if line.starts_with("capabilities=") {
+        interface.capabilities = names(line);
+        return;
+    }
     let Some((key, value)) = line.split_once(' ') else { return };
     let first = || value.split_whitespace().next().unwrap_or_default().to_owned();
     match key {
@@ -123,6 +131,7 @@ fn detail(interface: &mut Interface, line: &str) {
         // One of the supported ones.
         "media" => interface.top_speed_mbps = interface.top_speed_mbps.max(speed_mbps(&first())),
         "status:" => interface.status = Some(value.to_owned()),
+        "groups:" => interface.groups = value.split_whitespace().map(str::to_owned).collect(),
         "drivername:" => interface.driver = Some(first()),
         "member:" | "laggport:" if interface.members.len() < MOST => interface.members.push(first()),
         "vlan:" => {

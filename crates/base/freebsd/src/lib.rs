@@ -11,12 +11,16 @@ pub mod interfaces;
 pub mod interrupts;
 pub mod mbufs;
 pub mod pci;
+mod readings;
 pub mod route;
+mod session;
 pub mod sysctl;
 pub mod system;
 mod text;
 
-pub use facts::{Said, cards, machine};
+pub use facts::{cards, machine};
+pub use readings::{Readings, host};
+pub use session::{LONGEST_SESSION, Said, script};
 pub use text::LONGEST;
 
 #[cfg(test)]
@@ -81,10 +85,21 @@ mod tests {
 
     fn all_is_read(text: &str) {
         let said = || Reading::Known(text.to_owned());
-        let said =
-            Said { uname: said(), sysctl: said(), ifconfig: said(), pciconf: said(), counters: said(), dmesg: said() };
-        let _ = (machine(&said), cards(&said));
-        let _ = (affinity::cores(text), interrupts::read(text), mbufs::read(text).short().count(), route::read(text));
-        let _ = (counters::protocols(text), system::modules(text));
+        let said = Said {
+            uname: said(),
+            sysctl: said(),
+            ifconfig: said(),
+            pciconf: said(),
+            devices: said(),
+            counters: said(),
+            protocols: said(),
+            mbufs: said(),
+            route: said(),
+            interrupts: said(),
+            dmesg: said(),
+            modules: said(),
+        };
+        let _ = (machine(&said), cards(&said), host(&said), Readings::of(&said), Said::of(text));
+        let _ = affinity::cores(text);
     }
 }

@@ -9,6 +9,7 @@ macro_rules! recorded {
 recorded! {
     DMESG_9 = "dmesg-9",
     DMESG_13 = "dmesg-13",
+    DMESG_15 = "dmesg-15",
     IFCONFIG_BGE_10 = "ifconfig-bge-10",
     IFCONFIG_CXL_13 = "ifconfig-cxl-13",
     IFCONFIG_IX_11 = "ifconfig-ix-11",
@@ -37,6 +38,7 @@ recorded! {
     ROUTE_13 = "route-13",
     SYSCTL_14 = "sysctl-14",
     SYSCTL_IX_12 = "sysctl-ix-12",
+    SYSCTL_TCP_15 = "sysctl-tcp-15",
     UNAME_10 = "uname-10",
     UNAME_12 = "uname-12",
     VMSTAT_10 = "vmstat-10",

@@ -42,7 +42,7 @@ fn split(line: &str) -> Option<(&str, &str)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::recorded::SYSCTL_14;
+    use crate::recorded::{SYSCTL_14, SYSCTL_TCP_15};
 
     #[test]
     fn names_have_their_values() {
@@ -50,6 +50,16 @@ mod tests {
         assert_eq!(values["hw.model"], "Intel(R) Xeon(R) CPU           X5675  @ 3.07GHz");
         assert_eq!(values["kern.boottime"], "{ sec = 1789900651, usec = 837885 } Sun Sep 20 10:37:31 2026");
         assert_eq!(values.len(), 14);
+    }
+
+    #[test]
+    fn tables_are_no_values() {
+        let values = read(SYSCTL_TCP_15);
+        assert_eq!(
+            (values["net.inet.tcp.cc.available"].as_str(), values["net.inet.tcp.cc.algorithm"].as_str()),
+            ("", "cubic")
+        );
+        assert_eq!((values["net.inet.tcp.recvbuf_max"].as_str(), values.len()), ("2097152", 24));
     }
 
     #[test]

@@ -7,8 +7,10 @@ const LONGEST_LINE: usize = 8192;
 
 /// Lines without white space at their ends. Terminals and copies leave `\r` behind.
 pub(crate) fn lines(text: &str) -> impl Iterator<Item = &str> {
-    let end = text.floor_char_boundary(LONGEST);
-    text[..end].lines().map(str::trim_end).filter(|line| !line.is_empty() && line.len() <= LONGEST_LINE)
+    let whole = &text[..text.floor_char_boundary(LONGEST)];
+    // Half a line would be another value.
+    let whole = if whole.len() < text.len() { whole.rsplit_once('\n').map_or("", |(whole, _)| whole) } else { whole };
+    whole.lines().map(str::trim_end).filter(|line| !line.is_empty() && line.len() <= LONGEST_LINE)
 }
 
 /// Words of a line as numbers; `-` stands for no value. `None` if one is neither.
@@ -37,6 +39,11 @@ mod tests {
     fn an_endless_output_has_an_end() {
         let long = "ä\n".repeat(LONGEST);
         assert!(lines(&long).count() <= LONGEST / 3 + 1);
+        assert_eq!(
+            lines(&"1234567\n".repeat(LONGEST / 8 + 1).replacen('1', "", 1)).last(),
+            Some("1234567"),
+            "whole lines"
+        );
         assert_eq!(lines(&"x".repeat(LONGEST_LINE + 1)).count(), 0);
         assert_eq!(lines("a \r\n\n\t b").collect::<Vec<_>>(), ["a", "\t b"]);
     }

@@ -149,6 +149,11 @@ pub struct Inspection {
     pub gone: Vec<Finding>,
 }
 
+/// Key of the values of a finding that root could read.
+pub const ROOT: &str = "root";
+/// Key of the values of a finding whose command takes effect at the next start.
+pub const REBOOT: &str = "reboot";
+
 /// Result of one check on one object.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Finding {
@@ -261,6 +266,8 @@ pub enum Group {
     Placement,
     /// Rings, coalescing and offloads.
     Driver,
+    /// Memory of FreeBSD's network stack.
+    Mbufs,
     /// Processor, memory and hypervisor.
     Processor,
     /// Sockets and TCP.
@@ -316,10 +323,14 @@ checks! {
     FecOff: Link,
     /// The module hears light.
     NoLight: Link,
+    /// Messages of the kernel about cards and the network stack.
+    KernelComplains: Link,
     /// The narrowest hop carries all ports.
     PcieNarrow: Pcie,
     /// The link has the width and speed that both of its ends can have.
     PcieTrainedDown: Pcie,
+    /// The link has the width and speed of the card, where its other end is not known.
+    PcieBelowCard: Pcie,
     /// Size of payloads.
     PciePayload: Pcie,
     /// Size of read requests.
@@ -336,6 +347,8 @@ checks! {
     IrqIsolated: Placement,
     /// As many queues as cores.
     Channels: Placement,
+    /// Interrupts of a fast card are not throttled.
+    InterruptStorm: Placement,
     /// Packets of one queue spread over cores by software.
     ReceiveSteering: Placement,
     /// Hash of received packets by the card.
@@ -354,6 +367,10 @@ checks! {
     LroForwarding: Driver,
     /// The driver can take an XDP program.
     XdpMtu: Driver,
+    /// Enough clusters for the queues of fast cards.
+    MbufClusters: Mbufs,
+    /// Clusters are neither denied nor nearly used up.
+    MbufsShort: Mbufs,
     /// Cores at full clock.
     Governor: Processor,
     /// Cores wake at once.
@@ -384,6 +401,10 @@ checks! {
     ReceiveBufferLimit: Tcp,
     /// Limit of send buffers that programs choose.
     SendBufferLimit: Tcp,
+    /// Limit of all socket buffers.
+    SocketBufferLimit: Tcp,
+    /// Buffers grow by themselves.
+    BufferAuto: Tcp,
     /// Windows beyond 64 KiB.
     WindowScaling: Tcp,
     /// Acknowledgements of single segments.
@@ -408,6 +429,8 @@ checks! {
     MtuPeer: Path,
     /// No stale MTU of a path.
     RouteMtu: Path,
+    /// The default route has the MTU of its interface.
+    RouteMtuBelow: Path,
     /// TCP finds the MTU where routers say nothing.
     MtuProbing: Path,
     /// Path MTU discovery is on.
@@ -424,6 +447,10 @@ checks! {
     Drops: Drops,
     /// Damaged frames since the machine was started.
     Damage: Drops,
+    /// Received frames that the card could not deliver.
+    InputErrors: Drops,
+    /// Packets that the network stack dropped.
+    StackDrops: Drops,
     /// The backlog of a core is long enough.
     Backlog: Drops,
     /// A core is given enough time for received packets.

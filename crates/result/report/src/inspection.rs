@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Display;
 
-use model::inspection::{Check, Finding, Goal, Group, Severity};
+use model::inspection::{Check, Finding, Goal, Group, REBOOT, ROOT, Severity};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
@@ -26,11 +26,21 @@ pub(crate) fn read(finding: &Finding, t: &Texts) -> String {
 /// The reason of a finding; a reading that failed has its own.
 pub(crate) fn why(finding: &Finding, t: &Texts) -> String {
     if finding.severity == Severity::Unknown {
-        return t.with("inspected-unreadable", &[("why", &finding.read.value)]);
+        let key =
+            if finding.values.contains_key(ROOT) { "inspected-unreadable-as-root" } else { "inspected-unreadable" };
+        return t.with(key, &[("why", &finding.read.value)]);
     }
     let values: Vec<(&str, &dyn Display)> =
         finding.values.iter().map(|(name, value)| (name.as_str(), value as &dyn Display)).collect();
     t.with(&format!("inspected-{}-why", name_and_fields(&finding.check).0), &values)
+}
+
+/// The command that mends a finding; empty without one.
+pub(crate) fn mend(finding: &Finding, t: &Texts) -> String {
+    match &finding.mend {
+        Some(mend) if finding.values.contains_key(REBOOT) => t.with("inspected-mend-reboot", &[("mend", mend)]),
+        mend => mend.clone().unwrap_or_default(),
+    }
 }
 
 /// The goal in words.
@@ -91,7 +101,7 @@ fn finding(finding: &Finding, t: &Texts) -> String {
         ("inspected-wanted", finding.wanted.clone()),
         ("inspected-why", why(finding, t)),
         ("inspected-source", sources.join("; ")),
-        ("inspected-mend", finding.mend.clone().unwrap_or_default()),
+        ("inspected-mend", mend(finding, t)),
     ];
     let width = rows.iter().map(|(key, _)| t.get(key).width()).max().unwrap_or_default();
     let row = |(key, value): &(&str, String)| {
