@@ -1,6 +1,7 @@
 //! A host looked over for a goal: its findings and its cards.
 
 use bed::BedError;
+use freebsd::Readings;
 use model::{
     Cards, Run,
     inspection::{Conditions, Finding, HostReadings, Severity},
@@ -27,9 +28,9 @@ struct Inspected {
 pub(super) fn inspect(options: &InspectOptions, common: &Common) -> anyhow::Result<Exit> {
     let conditions = options.conditions();
     let run = options.since.as_ref().map(|run| load(&open(common)?, run)).transpose()?;
-    let one = Inspected::of(read(options, options.host.as_ref())?, &conditions)?;
+    let one = Inspected::of(read(options, options.host.as_ref())?, options.host.as_ref(), &conditions)?;
     let other = match &options.other {
-        Some(host) => Some(Inspected::of(read(options, Some(host))?, &conditions)?),
+        Some(host) => Some(Inspected::of(read(options, Some(host))?, Some(host), &conditions)?),
         None => None,
     };
     let since = run.as_ref().map(|run| since(run, &one.readings)).transpose()?;
@@ -66,9 +67,9 @@ pub(super) fn inspect(options: &InspectOptions, common: &Common) -> anyhow::Resu
     Ok(exit)
 }
 
-fn read(options: &InspectOptions, host: Option<&bed::InspectedRef>) -> anyhow::Result<HostReadings> {
+fn read(options: &InspectOptions, host: Option<&bed::InspectedRef>) -> anyhow::Result<bed::Inspected> {
     let program = own_program()?;
-    let readings: Result<HostReadings, BedError> = match host {
+    let readings: Result<bed::Inspected, BedError> = match host {
         Some(host) => bed::inspected_there(host, &options.reach.of_bed(), &program),
         None => bed::inspected_here(&program),
     };
@@ -76,14 +77,26 @@ fn read(options: &InspectOptions, host: Option<&bed::InspectedRef>) -> anyhow::R
 }
 
 impl Inspected {
-    fn of(readings: HostReadings, conditions: &Conditions) -> Result<Self, Words> {
+    fn of(read: bed::Inspected, host: Option<&bed::InspectedRef>, conditions: &Conditions) -> Result<Self, Words> {
+        let (readings, findings) = match read {
+            bed::Inspected::Linux(readings) => {
+                let findings = checks::host(&readings, conditions);
+                (*readings, findings)
+            }
+            bed::Inspected::FreeBsd(said) => {
+                let mut readings = freebsd::host(&said);
+                if readings.host.hostname.is_empty() {
+                    readings.host.hostname = host.map(ToString::to_string).unwrap_or_default();
+                }
+                (readings, checks::freebsd(&Readings::of(&said), conditions))
+            }
+        };
         let mut cards = readings.cards();
         if let Some(interface) = &conditions.interface {
             check_name(interface, &readings)?;
             cards.ports.retain(|port| port.interface.name == *interface);
             cards.refused.clear();
         }
-        let findings = checks::host(&readings, conditions);
         Ok(Self { readings, cards, findings })
     }
 

@@ -19,6 +19,7 @@ mod faulty_devices;
 mod forwarding;
 mod hosts;
 mod inspect;
+mod inspect_freebsd;
 mod kills;
 mod layouts;
 mod limited;

@@ -1,9 +1,10 @@
 //! Readings of a host for an inspection: of this one, or of one that the user's own ssh reaches.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
+use freebsd::Said;
 use model::inspection::HostReadings;
-use protocol::remote_facts;
+use protocol::{Bounds, RemoteFacts, Ssh, remote_facts};
 
 use crate::{
     error::BedError,
@@ -12,6 +13,18 @@ use crate::{
     reference::{Remote, SSH, remote},
     wanted::Reach,
 };
+
+/// Time limit of a session that asks the commands of another system.
+const SESSION: Duration = Duration::from_secs(30);
+
+/// Readings of a host, as its system gives them.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Inspected {
+    /// Linux, read by the machine agent.
+    Linux(Box<HostReadings>),
+    /// FreeBSD: the output of its own commands.
+    FreeBsd(Box<Said>),
+}
 
 /// A host to inspect.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -36,20 +49,35 @@ impl std::fmt::Display for InspectedRef {
 }
 
 /// Reads this machine.
-pub fn inspected_here(program: &Path) -> Result<HostReadings, BedError> {
-    readings(&mut Machine::here(program)?)
+pub fn inspected_here(program: &Path) -> Result<Inspected, BedError> {
+    Ok(Inspected::Linux(Box::new(readings(&mut Machine::here(program)?)?)))
 }
 
-/// Reads another machine. Changes nothing there; a copied program is removed.
-pub fn inspected_there(host: &InspectedRef, reach: &Reach, program: &Path) -> Result<HostReadings, BedError> {
-    readings(&mut there(host, reach, program)?)
+/// Reads another machine. Changes nothing there; a copied program is removed. On FreeBSD nothing of ours runs.
+pub fn inspected_there(host: &InspectedRef, reach: &Reach, program: &Path) -> Result<Inspected, BedError> {
+    let (ssh, remote) = logged_in(host, reach)?;
+    if remote.system == "FreeBSD" {
+        let bounds = Bounds { bytes: freebsd::LONGEST_SESSION, time: SESSION };
+        let ran = ssh.run(&["/bin/sh", "-c", freebsd::script()], bounds)?;
+        return Ok(Inspected::FreeBsd(Box::new(Said::of(&ran.out))));
+    }
+    Ok(Inspected::Linux(Box::new(readings(&mut start(&ssh, &remote, reach, program)?)?)))
 }
 
 /// Another machine, as root where that is possible.
 pub(crate) fn there(host: &InspectedRef, reach: &Reach, program: &Path) -> Result<Machine, BedError> {
+    let (ssh, remote) = logged_in(host, reach)?;
+    start(&ssh, &remote, reach, program)
+}
+
+fn logged_in(host: &InspectedRef, reach: &Reach) -> Result<(Ssh, RemoteFacts), BedError> {
     let ssh = ssh(&host.0, reach);
     let remote = remote_facts(&ssh)?;
-    start_agent(&ssh, &remote, remote.uid != 0 && remote.sudo, std::env::consts::ARCH, reach, program)
+    Ok((ssh, remote))
+}
+
+fn start(ssh: &Ssh, remote: &RemoteFacts, reach: &Reach, program: &Path) -> Result<Machine, BedError> {
+    start_agent(ssh, remote, remote.uid != 0 && remote.sudo, std::env::consts::ARCH, reach, program)
 }
 
 fn readings(machine: &mut Machine) -> Result<HostReadings, BedError> {

@@ -29,7 +29,7 @@ mod wanted;
 pub use cabling::{Cabling, cabling};
 pub use dut::DutReader;
 pub use error::{BedError, HostsError, NicError, Refusal};
-pub use inspected::{InspectedRef, inspected_here, inspected_there};
+pub use inspected::{Inspected, InspectedRef, inspected_here, inspected_there};
 pub use kept::{clean, down, list, namespace_of, up};
 pub use layouts::{HostsReferenceError, ReferenceError, check_name};
 pub use planned::{Planned, Survey, planned, survey};

@@ -62,6 +62,9 @@ pub(crate) fn start_agent(
     program: &Path,
 ) -> Result<Machine, BedError> {
     let to = ssh.destination.clone();
+    if facts.system != "Linux" {
+        return Err(HostsError::System { to, system: facts.system.clone() }.into());
+    }
     if !reach.push {
         let by_hand = ssh.by_hand(&["command", "-v", "wireproof"]);
         let program = facts.wireproof.as_ref().ok_or(HostsError::NoProgram { to, by_hand })?;

@@ -16,6 +16,16 @@ pub enum HostsError {
         /// The command line that asks for it.
         by_hand: String,
     },
+    /// There is no program of ours for that system.
+    #[error(
+        "{to} runs {system}, and wireproof only Linux; \"wireproof inspect\" reads a FreeBSD machine without anything installed there"
+    )]
+    System {
+        /// The machine.
+        to: String,
+        /// Its system.
+        system: String,
+    },
     /// Our program cannot run there.
     #[error("{to} is of another architecture ({there}, here {here}), so --push does not help; install wireproof there")]
     Architecture {
