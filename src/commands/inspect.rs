@@ -3,7 +3,7 @@
 use bed::BedError;
 use freebsd::Readings;
 use model::{
-    Cards, Run,
+    Cards, Reading, Run,
     inspection::{Conditions, Finding, HostReadings, Severity},
 };
 use report::{Compared, InspectedHost, InspectionDocument, inspected, inspected_differences};
@@ -78,22 +78,27 @@ fn read(options: &InspectOptions, host: Option<&bed::InspectedRef>) -> anyhow::R
 
 impl Inspected {
     fn of(read: bed::Inspected, host: Option<&bed::InspectedRef>, conditions: &Conditions) -> Result<Self, Words> {
-        let (readings, findings) = match read {
+        let (readings, findings, unread) = match read {
             bed::Inspected::Linux(readings) => {
                 let findings = checks::host(&readings, conditions);
-                (*readings, findings)
+                (*readings, findings, None)
             }
             bed::Inspected::FreeBsd(said) => {
                 let mut readings = freebsd::host(&said);
                 if readings.host.hostname.is_empty() {
                     readings.host.hostname = host.map(ToString::to_string).unwrap_or_default();
                 }
-                (readings, checks::freebsd(&Readings::of(&said), conditions))
+                let of_checks = Readings::of(&said);
+                let unread = match &of_checks.interfaces {
+                    Reading::Unreadable { path, why } => Some(format!("{path}: {why}")),
+                    _ => None,
+                };
+                (readings, checks::freebsd(&of_checks, conditions), unread)
             }
         };
         let mut cards = readings.cards();
         if let Some(interface) = &conditions.interface {
-            check_name(interface, &readings)?;
+            check_name(interface, &readings, unread)?;
             cards.ports.retain(|port| port.interface.name == *interface);
             cards.refused.clear();
         }
@@ -109,8 +114,11 @@ impl Inspected {
     }
 }
 
-/// Refuses a name that no interface has, with those that there are.
-fn check_name(interface: &str, readings: &HostReadings) -> Result<(), Words> {
+/// Refuses a name that no interface has, with those that there are, or with why their names are not known.
+fn check_name(interface: &str, readings: &HostReadings, unread: Option<String>) -> Result<(), Words> {
+    if let Some(why) = unread {
+        return Err(Words(format!("--dev {interface}: the interfaces of this machine could not be read: {why}")));
+    }
     let names: Vec<&str> = readings.interfaces().map(|(_, interface)| interface.name.as_str()).collect();
     if names.contains(&interface) {
         return Ok(());
@@ -152,7 +160,9 @@ mod tests {
             ends: vec![EndpointFacts { interfaces, ..EndpointFacts::default() }],
             ..HostReadings::default()
         };
-        assert!(check_name("eth2", &readings).is_ok());
-        assert!(check_name("eth3", &readings).unwrap_err().to_string().ends_with("there is eth1, eth2"));
+        assert!(check_name("eth2", &readings, None).is_ok());
+        assert!(check_name("eth3", &readings, None).unwrap_err().to_string().ends_with("there is eth1, eth2"));
+        let unread = check_name("eth2", &readings, Some("ifconfig -vm: not found".to_owned()));
+        assert!(unread.unwrap_err().to_string().ends_with("could not be read: ifconfig -vm: not found"));
     }
 }
