@@ -42,6 +42,7 @@ const FRAME: u32 = 122;
 struct Asked {
     connections: u16,
     new_connections: bool,
+    wait: Wait,
 }
 
 fn main() {
@@ -57,14 +58,17 @@ fn main() {
     }
     for connections in [1, 64] {
         for new_connections in [false, true] {
-            let asked = Asked { connections, new_connections };
+            let asked = Asked { connections, new_connections, wait: Wait::Block };
             text += &requests(asked, "wrk", wrk);
             text += &requests(asked, "ab", ab);
         }
     }
+    text += &requests(Asked { connections: 64, new_connections: false, wait: Wait::Spin }, "wrk", wrk);
     text += "\nRound trips: 64 B of payload each way, `wireproof transactions --kind rr` and `sockperf ping-pong --tcp --full-rtt`. HTTP: a page of \
         1 KiB from\nnginx, one process on the second core, with the same configuration for all three clients, each a thread on the \
-        first core;\nnew connections: each request has `Connection: close`. wrk ends such a connection itself, wireproof and ab wait\nfor nginx's end of it. Ports are taken again after a second (`tcp_tw_reuse`).\n";
+        first core;\nnew connections: each request has `Connection: close`. wrk ends such a connection itself, wireproof and ab wait\nfor nginx's end of it. Ports are taken again after a second (`tcp_tw_reuse`).\n\
+        A client that sleeps is woken by the core on which the response arrives: in the lab that is nginx's, which has no time left with 64\nconnections. wireproof and wrk sleep as often, \
+        once for two to four responses; with `--mode spin` wireproof does not sleep.\n";
     text += "\n| what | value | unit | mark | |\n|---|---|---|---|---|\n";
     for row in [many_connections(), stopped_server()] {
         println!("{}", row.line());
@@ -86,11 +90,15 @@ fn transactions(words: &[&str]) -> Value {
     ours(&[&["transactions", "--duration", "2 s"], words].concat())["trials"][0].take()
 }
 
+/// The word of `--mode`.
+fn mode(wait: Wait) -> &'static str {
+    if wait == Wait::Spin { "spin" } else { "block" }
+}
+
 /// p50 of a round trip beside sockperf's.
 fn round_trips(wait: Wait) -> String {
-    let mode = if wait == Wait::Spin { "spin" } else { "block" };
     let ours = || {
-        let trial = transactions(&["--kind", "rr", "--request", "64", "--response", "64", "--mode", mode]);
+        let trial = transactions(&["--kind", "rr", "--request", "64", "--response", "64", "--mode", mode(wait)]);
         trial["response_ns"]["p50"].as_f64().unwrap() / 1e3
     };
     let theirs = || {
@@ -106,7 +114,8 @@ fn round_trips(wait: Wait) -> String {
 /// Requests a second beside another client's.
 fn requests(asked: Asked, peer: &'static str, theirs: impl Fn(Asked) -> f64) -> String {
     let kind = if asked.new_connections { "new connections" } else { "keep-alive" };
-    let title = format!("HTTP, {kind}, {} at a time", asked.connections);
+    let spins = if asked.wait == Wait::Spin { ", `--mode spin`" } else { "" };
+    let title = format!("HTTP, {kind}, {} at a time{spins}", asked.connections);
     let want = Want { ratio: 1.0, or_more: true };
     let theirs = || {
         let _nginx = Nginx::start();
@@ -119,7 +128,19 @@ fn requests(asked: Asked, peer: &'static str, theirs: impl Fn(Asked) -> f64) -> 
 
 fn our_requests(asked: Asked) -> f64 {
     let connections = asked.connections.to_string();
-    let words = ["--kind", "http", "--server", "nginx", "--path", "/index.html 1 KiB", "--connections", &connections];
+    let path = "/index.html 1 KiB";
+    let words = [
+        "--kind",
+        "http",
+        "--server",
+        "nginx",
+        "--path",
+        path,
+        "--mode",
+        mode(asked.wait),
+        "--connections",
+        &connections,
+    ];
     let new = if asked.new_connections { ["--new-connections"].as_slice() } else { &[] };
     transactions(&[&words, new].concat())["transactions_per_s"].as_f64().unwrap()
 }
