@@ -58,6 +58,11 @@ pub(crate) trait Probe: Sync {
         vec![]
     }
 
+    /// What did not work, a line each, where the results are no figures.
+    fn failures(&self, _: &Material<'_>, _: &Texts) -> Vec<String> {
+        vec![]
+    }
+
     /// The main figure of each configuration.
     fn main_figures(&self, material: &Material<'_>, t: &Texts) -> Vec<MainFigure>;
 
