@@ -85,13 +85,9 @@ fn outcome_lines(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Vec<String>
 
 fn outcome_line(run: &Run, outcome: &LimitOutcome, t: &Texts) -> String {
     let median = or_none(outcome.median, |it| show::metric_value(outcome.limit.metric, it));
-    format!(
-        "{}: {} {}, {}: {median}",
-        show::verdict(outcome.verdict, t),
-        outcome::name(run, outcome, t),
-        show::metric(outcome.limit.metric, t),
-        show::limit(outcome, t),
-    )
+    let figure = format!("{} {}", outcome::name(run, outcome, t), show::metric(outcome.limit.metric, t));
+    let limited = [figure, show::limit(outcome, t)].join(&t.get("list-comma"));
+    format!("{}: {limited}: {median}", show::verdict(outcome.verdict, t))
 }
 
 /// How the run stands to one reference.

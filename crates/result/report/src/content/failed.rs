@@ -5,25 +5,17 @@ use std::fmt::Display;
 use model::{Doubt, KeyFigure, Run, Undecided, Verdict};
 
 use super::{findings::in_words, items::manual};
-use crate::{
-    limited::place_at,
-    material::Material,
-    page::{Block, Text},
-    probes,
-    texts::Texts,
-};
+use crate::{limited::place_at, material::Material, page::Text, probes, texts::Texts};
 
 /// Most checks, items and places that are named here; all of them stand further back.
 const MOST: usize = 3;
 
-/// Failures that the table of key figures does not show, and remedies; nothing where there is nothing to do.
-pub(super) fn failed(material: &Material<'_>, t: &Texts) -> Option<Block> {
+/// Failures that the table of key figures does not show, and remedies, each with its label; nothing where there is nothing to do.
+pub(super) fn failed(material: &Material<'_>, t: &Texts) -> Vec<(String, Text)> {
     let checks: Vec<String> = probes::ALL.iter().flat_map(|probe| probe.failures(material, t)).collect();
     let items = failed_by_hand(material.run);
     let rows = [("page-failed", what(material, &checks, &items, t)), ("page-todo", todo(material, &checks, &items, t))];
-    let said = rows.into_iter().filter(|(_, words)| !words.is_empty());
-    let terms: Vec<(String, Text)> = said.map(|(label, words)| (t.get(label), words.into())).collect();
-    (!terms.is_empty()).then_some(Block::Terms(terms))
+    rows.into_iter().filter(|(_, words)| !words.is_empty()).map(|(label, words)| (t.get(label), words.into())).collect()
 }
 
 /// Items that a person found to fail.

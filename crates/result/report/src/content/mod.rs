@@ -46,7 +46,6 @@ pub(crate) fn page(material: &Material<'_>, t: &Texts) -> Page {
     cover.extend(opening::verdict(material, t));
     cover.extend(bufferbloat::blocks(assessment, t));
     cover.extend(opening::key_figures(material, t));
-    cover.extend(failed::failed(material, t));
     cover.extend(opening::caveats(material, t));
     let items = Items::of(material, t);
     let mut body = vec![opening::summary(material, t)];
