@@ -69,12 +69,12 @@ fn the_first_page_of_a_japanese_pdf_says_the_verdict_why_the_key_figures_and_wha
         // A key figure that failed and one that passed, with their limits.
         "900.00Gbit/s以上",
         "1500B合格1500B以上",
-        // Why.
+        // The reason.
         "不合格の内容測定値1件(上の表で「不合格」)、ケーブル両端の表示–片側のみ(人による確認)",
-        // What to do.
+        // Remedies.
         "「再測定」に示すコマンドで測定し直してください。",
         "人による確認で不合格とした点を是正し、",
-        // What else to know.
+        // A doubt and the limit.
         "最も重要な注意",
         "制限要因",
     ] {

@@ -1,4 +1,4 @@
-//! What failed and what to do, for the first page.
+//! Failures and remedies, for the first page.
 
 use std::fmt::Display;
 
@@ -85,7 +85,7 @@ fn is_said(why: &Undecided, doubt: Option<&Doubt>) -> bool {
     )
 }
 
-/// What leads to a verdict.
+/// Remedy that leads to a verdict.
 fn decide(why: &Undecided, t: &Texts) -> String {
     let values: &[(&str, &dyn Display)] = match why {
         Undecided::MtuDisproved { ip, .. } | Undecided::NoAddress { ip } => &[("ip", ip)],

@@ -80,7 +80,7 @@ pub(super) fn key_figures(material: &Material<'_>, t: &Texts) -> Option<Block> {
     (!keys.is_empty()).then_some(table)
 }
 
-/// What failed and what to do; of what was measured the gravest doubt with its remedy, and what limited the figures, in a sentence each.
+/// Failures and remedies, the gravest doubt, and what limited the figures, in a sentence each.
 pub(super) fn caveats(material: &Material<'_>, t: &Texts) -> Option<Block> {
     let doubt = || (t.get("page-doubt"), gravest_doubt(material, t).into());
     let mut terms = failed(material, t);

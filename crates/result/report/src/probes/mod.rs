@@ -58,7 +58,7 @@ pub(crate) trait Probe: Sync {
         vec![]
     }
 
-    /// What did not work, a line each, where the results are no figures.
+    /// Failures of a probe whose results are no figures, a line each.
     fn failures(&self, _: &Material<'_>, _: &Texts) -> Vec<String> {
         vec![]
     }

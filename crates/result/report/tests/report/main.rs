@@ -202,7 +202,7 @@ fn page_one_says_what_failed_and_what_to_do() {
     let [cover, _] = cover_and_terminal(&run, &outcomes);
     assert!(cover.contains("まず、不合格の測定値を制限した箇所(") && !cover.contains("不合格の内容"), "{cover}");
 
-    // What no limit speaks of: an item that a person checks, and a check of frames.
+    // Failures without a limit: an item that a person checks, and a check of frames.
     run.identity.as_mut().unwrap().items.push(ManualItem {
         what: "ファン".into(),
         result: Some("異音".into()),
