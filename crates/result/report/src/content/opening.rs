@@ -84,7 +84,8 @@ pub(super) fn key_figures(material: &Material<'_>, t: &Texts) -> Option<Block> {
 pub(super) fn caveats(material: &Material<'_>, t: &Texts) -> Option<Block> {
     let doubt = || (t.get("page-doubt"), gravest_doubt(material, t).into());
     let mut terms = failed(material, t);
-    terms.extend((!material.run.trials.is_empty()).then(doubt));
+    let has_doubt = material.assessment.page_one.worst_doubt.is_some();
+    terms.extend((has_doubt || !material.run.trials.is_empty()).then(doubt));
     terms.extend(limited(material, t).map(|words| (t.get("col-limited"), words.into())));
     (!terms.is_empty()).then_some(Block::Terms(terms))
 }
