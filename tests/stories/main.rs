@@ -28,6 +28,7 @@ mod machine;
 mod measuring;
 mod other_host;
 mod packets;
+mod paper;
 mod path_to;
 mod planted;
 mod ports;

@@ -60,6 +60,8 @@ pub struct PageOne {
     pub worst_doubt: Option<Doubt>,
     /// Limit of most configurations; `None` where nothing was measured that has a limit.
     pub main_limit: Option<MainLimit>,
+    /// Places that limited configurations with a failed criterion, and the endpoint of each; that of most configurations first.
+    pub failed_by: Vec<(Place, Option<String>)>,
 }
 
 /// How many limits and items for a person have each verdict.

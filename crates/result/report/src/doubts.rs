@@ -56,7 +56,8 @@ type LoadedCore = (String, usize, f64);
 
 fn other_load(cores: &[LoadedCore], t: &Texts) -> String {
     let core = |(machine, cpu, percent): &LoadedCore| {
-        format!("{machine} {} {percent:.0} %", t.with("core-name", &[("cpu", cpu)])).trim_start().to_owned()
+        let load = t.with("core-load", &[("cpu", cpu), ("percent", &format!("{percent:.0}"))]);
+        format!("{machine} {load}").trim_start().to_owned()
     };
     t.with("doubt-other-load", &[("cores", &cores.iter().map(core).collect::<Vec<_>>().join(&t.get("list-comma")))])
 }
@@ -312,12 +313,12 @@ mod tests {
         assert!(first.takes(&of(1, Some(3))) && first.takes(&of(2, Some(1))));
         assert!(!first.takes(&GroupedDoubt::of(&Doubt::Interrupted, Some(1))));
         let english = first.advice(&run(), Lang::En);
-        assert!(english.contains("(core 0 30 %, core 1 30 %, core 2 30 %)"), "{english}");
+        assert!(english.contains("(core 0: 30 %, core 1: 30 %, core 2: 30 %)"), "{english}");
         assert_eq!((first.trials.as_slice(), first.of_run), ([1, 3].as_slice(), false));
         let mut later = of(1, None);
         assert!(later.takes(&of(0, Some(2))) && later.of_run && later.trials == [2]);
         assert!(
-            later.advice(&run(), Lang::Ja).contains("(コア 0 30 %、コア 1 30 %)"),
+            later.advice(&run(), Lang::Ja).contains("(コア 0: 30 %、コア 1: 30 %)"),
             "{}",
             later.advice(&run(), Lang::Ja)
         );

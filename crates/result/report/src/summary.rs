@@ -1,6 +1,6 @@
 //! A run as a few lines of plain text, for the terminal.
 
-use model::{LimitOutcome, Match, ReferenceComparison, Run};
+use model::{LimitOutcome, Match, ReferenceComparison, Run, Verdict};
 
 use crate::{
     content,
@@ -30,6 +30,8 @@ pub fn summary(material: &Material<'_>, lang: Lang, histograms: Option<Bars>) ->
     lines.extend(content::bufferbloat_lines(assessment, t));
     lines.extend(content::card_lines(assessment, t));
     lines.extend(outcome_lines(run, &assessment.outcomes, t));
+    let by_hand = |item: String| format!("{}: {item}", show::verdict(Verdict::Fail, t));
+    lines.extend(content::failed_by_hand(run).into_iter().map(by_hand));
     lines.extend(verdict_line(material, t));
     lines.extend(assessment.comparisons.iter().flatten().map(|comparison| comparison_line(comparison, t)));
     let doubts = gather(run);
@@ -83,13 +85,9 @@ fn outcome_lines(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Vec<String>
 
 fn outcome_line(run: &Run, outcome: &LimitOutcome, t: &Texts) -> String {
     let median = or_none(outcome.median, |it| show::metric_value(outcome.limit.metric, it));
-    format!(
-        "{}: {} {}, {}: {median}",
-        show::verdict(outcome.verdict, t),
-        outcome::name(run, outcome, t),
-        show::metric(outcome.limit.metric, t),
-        show::limit(outcome, t),
-    )
+    let figure = format!("{} {}", outcome::name(run, outcome, t), show::metric(outcome.limit.metric, t));
+    let limited = [figure, show::limit(outcome, t)].join(&t.get("list-comma"));
+    format!("{}: {limited}: {median}", show::verdict(outcome.verdict, t))
 }
 
 /// How the run stands to one reference.

@@ -201,6 +201,7 @@ mod tests {
             of("refusal", names::<Refusal>()),
             of("verdict", names::<Verdict>()),
             of("undecided", names::<Undecided>()),
+            of("todo", names::<Undecided>()),
             of("finding", names::<Finding>()),
             of("conclusion", names::<Conclusion>()),
             of("condition", names::<Condition>()),

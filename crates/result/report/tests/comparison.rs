@@ -3,7 +3,7 @@
 mod fixture;
 
 use model::{
-    Comparison, Conclusion, Finding, Measured, Run,
+    BedKind, Comparison, Conclusion, Finding, Measured, Mtu, Reading, Run,
     identity::{Identity, Price},
 };
 use unicode_width::UnicodeWidthStr;
@@ -52,6 +52,35 @@ fn rows_fit_a_terminal_in_both_languages() {
         }
         assert!(!text.contains('⟦'), "{text}");
     }
+}
+
+#[test]
+fn what_differs_between_two_beds_is_grouped() {
+    let [run, mut ports] = fixture::compared_runs();
+    ports.bed.kind = BedKind::Ports;
+    ports.bed.name = "ports:eth1,eth2".into();
+    ports.bed.simulated = false;
+    for end in &mut ports.bed.endpoints {
+        (end.driver, end.mtu, end.cpus_why) = ("ixgbe".into(), Mtu(9000), "as asked for".into());
+    }
+    for end in &mut ports.before.endpoints {
+        end.interfaces[0].name = "eth1".into();
+        end.interfaces[0].mtu = Reading::Known(9000);
+        end.interfaces[0].driver = "ixgbe".into();
+    }
+    let compared = verdict::compare(&run, &[ports], 0.0);
+    let differences = compared.runs[0].changed.len();
+    assert!(differences > 10, "{differences}");
+    for (lang, ends) in
+        [(Lang::En, "bed endpoint 1, bed endpoint 2: "), (Lang::Ja, "エンドポイント 1、bed エンドポイント 2: ")]
+    {
+        let text = comparison(&compared, lang);
+        let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("    ") && line.contains(" → ")).collect();
+        let grouped: Vec<_> = lines.iter().filter(|line| line.contains(ends)).collect();
+        assert!(grouped.len() == 1 && grouped[0].contains("9000"), "both ends share a line: {text}");
+    }
+    let text = comparison(&compared, Lang::En);
+    assert_eq!(text.matches("endpoint 2 interface 1").count(), 1, "an interface has one line: {text}");
 }
 
 #[test]

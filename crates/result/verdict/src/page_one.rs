@@ -3,8 +3,8 @@
 use std::cmp::{Ordering, Reverse};
 
 use model::{
-    Better, Doubt, FreeFigure, KeyFigure, LimitOutcome, Limited, MainLimit, ManualItem, PageOne, Place, Run, Tally,
-    Trial, Undecided, Verdict, alike::grouped, probe::Selectors,
+    Better, Doubt, FreeFigure, KeyFigure, LimitOutcome, Limited, MainLimit, ManualItem, Names, PageOne, Place, Run,
+    Tally, Trial, Undecided, Verdict, alike::grouped, probe::Selectors,
 };
 
 use crate::{interval, known_median};
@@ -22,6 +22,7 @@ pub fn page_one(run: &Run, outcomes: &[LimitOutcome], limited: &[Limited], ways:
         key_figures: key_figures(run, outcomes),
         worst_doubt: worst_doubt(run),
         main_limit: main_limit(limited, ways),
+        failed_by: failed_by(run, outcomes, limited),
     }
 }
 
@@ -218,10 +219,7 @@ fn gravity(doubt: &Doubt) -> Gravity {
 
 /// The place that limited most configurations. An intended load that was reached counts only where nothing else limited.
 fn main_limit(limited: &[Limited], ways: usize) -> Option<MainLimit> {
-    // The place that most trials of a configuration name stands first.
-    let mut first = grouped(limited, |a, b| a.spec == b.spec && a.way == b.way);
-    let first = first.iter_mut().map(|rows| rows[0]);
-    let mut places = grouped(first, |a, b| (a.by.place, &a.by.endpoint) == (b.by.place, &b.by.endpoint));
+    let mut places = places(limited);
     places.sort_by_key(|rows| (rank(rows[0].by.place), Reverse(rows.len())));
     let none = || MainLimit { place: Place::NotKnown, endpoint: None, count: 0, of: ways };
     let known = places.first().filter(|rows| rows[0].by.place != Place::NotKnown).map(|rows| MainLimit {
@@ -231,6 +229,27 @@ fn main_limit(limited: &[Limited], ways: usize) -> Option<MainLimit> {
         of: ways,
     });
     (ways > 0).then(|| known.unwrap_or_else(none))
+}
+
+/// The first place of each configuration or way of it, which most of its trials name; by place.
+fn places<'l>(limited: impl IntoIterator<Item = &'l Limited>) -> Vec<Vec<&'l Limited>> {
+    let of_each = grouped(limited, |a, b| a.spec == b.spec && a.way == b.way);
+    let first = of_each.into_iter().filter_map(|rows| rows.into_iter().next());
+    grouped(first, |a, b| (a.by.place, &a.by.endpoint) == (b.by.place, &b.by.endpoint))
+}
+
+/// A load that was reached as asked for is no place to mend.
+fn failed_by(run: &Run, outcomes: &[LimitOutcome], limited: &[Limited]) -> Vec<(Place, Option<String>)> {
+    let names = Names::of_run(run);
+    let has_failed = |row: &&Limited| {
+        let name = names.name(&row.spec);
+        let is_of = |outcome: &LimitOutcome| outcome.probe.split(LimitOutcome::FROM).next() == Some(name.as_str());
+        outcomes.iter().any(|outcome| outcome.verdict == Verdict::Fail && is_of(outcome))
+    };
+    let mut places = places(limited.iter().filter(has_failed));
+    places.retain(|rows| rank(rows[0].by.place) == 0);
+    places.sort_by_key(|rows| Reverse(rows.len()));
+    places.into_iter().map(|rows| (rows[0].by.place, rows[0].by.endpoint.clone())).collect()
 }
 
 fn rank(place: Place) -> u8 {

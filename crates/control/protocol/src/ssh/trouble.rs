@@ -127,7 +127,13 @@ pub(crate) fn advice(stderr: &str, ssh: &Ssh) -> Option<String> {
             "name the key in ~/.ssh/config (IdentityFile, IdentitiesOnly yes)".to_owned(),
         ),
         ("Could not resolve hostname", "check the name, or give it an address in ~/.ssh/config".to_owned()),
-        ("Connection refused", "no ssh server answers there: start it, or name its port (ssh://host:port)".to_owned()),
+        (
+            "Connection refused",
+            match ssh.port {
+                Some(port) => format!("no ssh server answers at port {port}: start it, or name another port"),
+                None => "no ssh server answers there: start it, or name its port (ssh://host:port)".to_owned(),
+            },
+        ),
         ("timed out", "is it switched on, and does a firewall let ssh through?".to_owned()),
         ("Exec format error", other_program.to_owned()),
         ("required file not found", other_program.to_owned()),
@@ -166,6 +172,19 @@ mod tests {
              \"ssh-keygen -R '[far]:2222'\" and \"ssh -p 2222 me@far\" once by hand; ssh said: WARNING: REMOTE HOST \
              IDENTIFICATION HAS CHANGED! / It is possible. / Host key verification failed."
         );
+        let own = Ssh { program: ["ssh", "-F", "my config"].map(str::to_owned).to_vec(), ..moved };
+        let told_own = |stderr: &str| SshError::refused(&own, stderr).to_string();
+        assert_eq!(
+            told_own(
+                "Welcome to Example Ltd.\r\nAll logins are recorded.\r\nme@far: Permission denied (publickey).\r\n"
+            ),
+            "cannot log in at me@far: wireproof cannot type a password: set up a key with \"ssh-copy-id -F 'my config' -p 2222 \
+             me@far\"; ssh said: Welcome to Example Ltd. / All logins are recorded. / me@far: Permission denied (publickey).",
+            "a banner stands behind our sentence"
+        );
+        let refused = "ssh: connect to host far port 2222: Connection refused";
+        assert!(told_own(refused).contains("no ssh server answers at port 2222"), "{}", told_own(refused));
+        assert!(told(refused).contains("ssh://host:port"), "{}", told(refused));
         assert_eq!(told("odd"), "cannot log in at me@far: odd");
         assert_eq!(told(" "), "cannot log in at me@far: ssh ended without a word");
     }

@@ -2,7 +2,7 @@
 
 use model::{FreeFigure, KeyFigure, LimitOutcome, Place, Run};
 
-use super::{rfc2544, searches::lines as search_lines};
+use super::{failed::failed, rfc2544, searches::lines as search_lines};
 use crate::{
     columns::Columns,
     doubts::gather,
@@ -80,11 +80,14 @@ pub(super) fn key_figures(material: &Material<'_>, t: &Texts) -> Option<Block> {
     (!keys.is_empty()).then_some(table)
 }
 
-/// The gravest doubt with its remedy, and what limited the figures, in a sentence each.
+/// Failures and remedies, the gravest doubt, and what limited the figures, in a sentence each.
 pub(super) fn caveats(material: &Material<'_>, t: &Texts) -> Option<Block> {
-    let doubt = Some((t.get("page-doubt"), gravest_doubt(material, t).into()));
-    let limited = limited(material, t).map(|words| (t.get("col-limited"), words.into()));
-    (!material.run.trials.is_empty()).then(|| Block::Terms(doubt.into_iter().chain(limited).collect()))
+    let doubt = || (t.get("page-doubt"), gravest_doubt(material, t).into());
+    let mut terms = failed(material, t);
+    let has_doubt = material.assessment.page_one.worst_doubt.is_some();
+    terms.extend((has_doubt || !material.run.trials.is_empty()).then(doubt));
+    terms.extend(limited(material, t).map(|words| (t.get("col-limited"), words.into())));
+    (!terms.is_empty()).then_some(Block::Terms(terms))
 }
 
 fn gravest_doubt(material: &Material<'_>, t: &Texts) -> String {

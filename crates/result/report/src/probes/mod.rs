@@ -58,6 +58,11 @@ pub(crate) trait Probe: Sync {
         vec![]
     }
 
+    /// Failures of a probe whose results are no figures, a line each.
+    fn failures(&self, _: &Material<'_>, _: &Texts) -> Vec<String> {
+        vec![]
+    }
+
     /// The main figure of each configuration.
     fn main_figures(&self, material: &Material<'_>, t: &Texts) -> Vec<MainFigure>;
 

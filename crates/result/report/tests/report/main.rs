@@ -7,8 +7,8 @@ mod languages;
 use std::time::{Duration, Instant};
 
 use model::{
-    Assessment, Card, Delta, Doubt, Environment, LimitOutcome, Measured, Plan, Reading, ReferenceComparison, Run,
-    Source,
+    Assessment, Card, Delta, Doubt, Environment, LimitOutcome, ManualItem, Measured, Plan, Reading,
+    ReferenceComparison, Run, Source, Verdict,
     card::{Connector, LaneReadings, Module, ModuleReadings, Readings},
     trial::TcpSeconds,
 };
@@ -186,6 +186,50 @@ fn page_one_has_verdict_counts_key_figures_doubt_limit_and_stamps() {
         let order = order.map(at);
         assert!(order.is_sorted(), "{order:?}");
     }
+}
+
+/// The cover in Japanese, and the terminal's last words in English.
+fn cover_and_terminal(run: &Run, outcomes: &[LimitOutcome]) -> [String; 2] {
+    let assessment = fixture::assessed(run, outcomes);
+    let source = report::typst(&Material::of(run, &assessment), Lang::Ja).source;
+    let cover = source.split_once("#contents()").expect("the contents come behind the cover").0;
+    [cover.rsplit_once("#cover(").expect("a cover").1.to_owned(), summary(run, outcomes, Lang::En)]
+}
+
+#[test]
+fn page_one_says_what_failed_and_what_to_do() {
+    let (mut run, outcomes) = fixture::run_with_limits();
+    let [cover, _] = cover_and_terminal(&run, &outcomes);
+    assert!(cover.contains("まず、不合格の測定値を制限した箇所(") && !cover.contains("不合格の内容"), "{cover}");
+
+    // Failures without a limit: an item that a person checks, and a check of frames.
+    run.identity.as_mut().unwrap().items.push(ManualItem {
+        what: "ファン".into(),
+        result: Some("異音".into()),
+        verdict: Verdict::Fail,
+        criterion: None,
+        by: None,
+        date: None,
+        photos: vec![],
+    });
+    let [cover, terminal] = cover_and_terminal(&run, &[]);
+    let said = "不合格の内容\", [#\"ファン – 異音(人による確認)";
+    assert!(cover.contains(said) && cover.contains("再測定は不要です"), "{said}: {cover}");
+    assert!(terminal.contains("FAIL: ファン – 異音\n"), "{terminal}");
+    let [cover, _] = cover_and_terminal(&run, &outcomes);
+    assert!(cover.contains("測定値2件(上の表で「不合格」)、ファン – 異音"), "{cover}");
+
+    let plan = "name = \"t\"\n[[forwarding]]\n[[limits]]\nmetric = \"checks_failed\"\nat_most = \"0\"\n";
+    let (forwarding, outcomes) = fixture::run_of_plan(plan);
+    let [cover, _] = cover_and_terminal(&forwarding, &outcomes);
+    assert!(cover.contains("TTL(ホップリミット) 64 → 64(正しくは 63)"), "{cover}");
+    assert!(cover.contains("転送する装置の設定を見直し"), "{cover}");
+
+    let open: Vec<LimitOutcome> =
+        fixture::run_with_limits().1.into_iter().filter(|it| it.undecided.is_some()).collect();
+    run.identity = None;
+    let [cover, _] = cover_and_terminal(&run, &open);
+    assert!(cover.contains("--set repeats=N で回数を増やして"), "an open verdict, too: {cover}");
 }
 
 #[test]
@@ -447,7 +491,7 @@ fn a_doubt_of_the_run_and_of_its_trials_stands_once_with_their_count() {
     let english = format!("Whole run; trials: 1, 3 (2 of {of})");
     let japanese = format!("測定全体、および{of}回中2回の試行(試行1, 3)に該当");
     for (lang, cores, place) in
-        [(Lang::En, "(core 0 42 %, core 1 25 %)", english), (Lang::Ja, "(コア 0 42 %、コア 1 25 %)", japanese)]
+        [(Lang::En, "(core 0: 42 %, core 1: 25 %)", english), (Lang::Ja, "(コア 0: 42 %、コア 1: 25 %)", japanese)]
     {
         for output in [page(&run, &[], lang), summary(&run, &[], lang)] {
             assert_eq!(output.matches(&place).count(), 1, "{place}: {output}");

@@ -173,3 +173,16 @@ fn one_place_is_named_for_the_whole_run() {
     assert_eq!(place(&[]), Some((Place::NotKnown, None, 0, 4)));
     assert_eq!(main_limit(&[], 0), None, "a path alone has no limit");
 }
+
+#[test]
+fn places_to_mend_are_those_of_failed_criteria() {
+    let run = measured(&limit("rtt_p50", "at_most = \"1 us\""));
+    let outcomes = assess(&run, &[], &Chosen::None).outcomes;
+    let of_goodput = Limited { spec: run.plan.specs()[1].clone(), ..row(64, Place::Window, "a") };
+    let rows = |place: Place| [row(64, place, "b"), of_goodput.clone()];
+    assert_eq!(outcomes[0].verdict, Verdict::Fail);
+    assert_eq!(failed_by(&run, &outcomes, &rows(Place::ReceiverCpu)), [(Place::ReceiverCpu, Some("b".to_owned()))]);
+    assert_eq!(failed_by(&run, &outcomes, &rows(Place::IntendedLoad)), [], "a load that was reached");
+    let passed = LimitOutcome { verdict: Verdict::Pass, ..outcomes[0].clone() };
+    assert_eq!(failed_by(&run, &[passed], &rows(Place::ReceiverCpu)), []);
+}

@@ -82,7 +82,7 @@ fn identity(page: &Page) -> Markup {
             @for (label, value) in &page.identity {
                 div {
                     dt { (label) }
-                    @if value.is_empty() { dd.blank {} } @else { dd { (value) } }
+                    @if value.is_empty() { dd.blank {} } @else { dd { (quantities::together(value)) } }
                 }
             }
         }

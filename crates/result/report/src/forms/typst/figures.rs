@@ -15,6 +15,10 @@ use crate::{
 const FONTS: &str = "svg text { font-family: 'Noto Sans JP'; } svg .value { font-family: 'Noto Sans Mono'; }";
 /// A drawing wider than this takes the whole width of the page.
 const NARROW: u32 = 640;
+/// Width on paper of a narrow drawing and of a wide one, in millimetres.
+const WIDTHS: [u32; 2] = [115, 170];
+/// A drawing higher than this, in millimetres, would leave a hole before a page break, so it floats to the next sheet with room for it.
+const LOW: u32 = 60;
 
 impl Sheets<'_> {
     pub(super) fn figure(&mut self, figure: &Figure) -> String {
@@ -22,8 +26,7 @@ impl Sheets<'_> {
         let drawing = self.drawing(figure);
         let legend = array(figure.legend.iter().map(|entry| self.entry(entry)));
         let note = optional((!figure.note.is_empty()).then(|| string(&figure.note)));
-        // A photo stays behind the list of items; it must not float into the list.
-        let placement = if matches!(figure.drawing, Drawing::Photo { .. }) { ", placement: none" } else { "" };
+        let placement = if stays(&figure.drawing) { ", placement: none" } else { "" };
         format!("#drawing({number}, {}, {drawing}, {note}, {legend}{placement})", string(&figure.caption))
     }
 
@@ -37,10 +40,10 @@ impl Sheets<'_> {
             }
             Drawing::Svg { width, height, content } => {
                 let file = self.keep(&name, PhotoKind::Svg, svg(*width, *height, content).into_bytes());
-                (file, if *width > NARROW { "width: 100%" } else { "width: 115mm" })
+                (file, format!("width: {}mm", on_paper(*width)))
             }
             Drawing::Photo { bytes, kind } => {
-                (self.keep(&name, *kind, bytes.clone()), "width: 100%, height: 60mm, fit: \"contain\"")
+                (self.keep(&name, *kind, bytes.clone()), "width: 100%, height: 60mm, fit: \"contain\"".to_owned())
             }
         };
         format!("picture({}, {}, {width})", string(&file), string(&figure.description))
@@ -64,6 +67,20 @@ impl Sheets<'_> {
         let name = format!("{name}.{}", kind.ending());
         self.files.insert(name.clone(), bytes);
         name
+    }
+}
+
+/// Width on paper, in millimetres.
+fn on_paper(width: u32) -> u32 {
+    WIDTHS[usize::from(width > NARROW)]
+}
+
+/// Whether a drawing stands where it is named: a low one beneath its heading, and a photo behind the list of items.
+fn stays(drawing: &Drawing) -> bool {
+    match drawing {
+        Drawing::Svg { width, height, .. } => on_paper(*width) * height <= LOW * width,
+        Drawing::Photo { .. } => true,
+        Drawing::Panels(_) => false,
     }
 }
 

@@ -56,6 +56,15 @@ impl Probe for Forwarding {
         groups::<ForwardingSpec>(material).iter().map(line).collect()
     }
 
+    fn failures(&self, material: &Material<'_>, t: &Texts) -> Vec<String> {
+        let of_group = |group: &ForwardingGroup<'_>| {
+            let name = group.name(t);
+            let failed = merged(group).into_iter().filter(|it| !it.failed_in.is_empty());
+            failed.map(|it| format!("{name}: {}: {}", it.name(t), it.found(t))).collect::<Vec<_>>()
+        };
+        groups::<ForwardingSpec>(material).iter().flat_map(of_group).collect()
+    }
+
     fn main_figures(&self, material: &Material<'_>, t: &Texts) -> Vec<MainFigure> {
         let figure = |group: &ForwardingGroup<'_>| {
             let [passed, failed, _] = counts(&merged(group));
