@@ -82,8 +82,8 @@ impl Machine {
                 host::cabling::cabling(&interfaces).map(Reply::Cables).map_err(failure::kernel)
             }
             Request::RefusedCards => Ok(Reply::RefusedCards(host::interfaces::refused_cards())),
-            Request::TuningReadings { wanted } => {
-                Ok(Reply::TuningReadings(Box::new(host::tuning::readings(&wanted).map_err(failure::kernel)?)))
+            Request::TuningReadings { asked } => {
+                Ok(Reply::TuningReadings(Box::new(host::tuning::readings(&asked).map_err(failure::kernel)?)))
             }
             Request::Tune { order } => tuning_state(tuning::apply(&order).map(Some)),
             Request::TuningState => tuning_state(tuning::state()),

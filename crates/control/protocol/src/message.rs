@@ -7,7 +7,7 @@ use model::{
     SoFar,
     card::{Cable, Refused},
     environment::{EndpointFacts, HostFacts},
-    tuning::{TuningOrder, TuningReadings, TuningState, Undone, Wanted},
+    tuning::{SettingsToRead, TuningOrder, TuningReadings, TuningState, Undone},
 };
 use serde::{Deserialize, Serialize};
 
@@ -219,8 +219,8 @@ pub enum Request {
     NicsState,
     /// Readings that a plan of tuning needs.
     TuningReadings {
-        /// The readings.
-        wanted: Wanted,
+        /// The settings.
+        asked: SettingsToRead,
     },
     /// Tune the machine, and keep that when the agent ends.
     Tune {

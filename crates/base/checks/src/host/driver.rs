@@ -1,6 +1,8 @@
 //! Rings, coalescing and offloads of drivers.
 
 use model::{
+    Reading,
+    change::DriverNumber,
     inspection::{Check, Finding, Goal, Read, Severity},
     settings::Offload,
     tuning::{ProfileValue, Setting},
@@ -26,18 +28,21 @@ pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
 }
 
 fn receive_ring(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
-    let rings = port.settings.rings()?;
-    ring(look, port, Check::RingReceive, "rx", (rings.receive, rings.receive_most))
+    ring(look, port, Check::RingReceive, DriverNumber::RingRx, "rx")
 }
 
 fn transmit_ring(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
-    let rings = port.settings.rings()?;
-    ring(look, port, Check::RingTransmit, "tx", (rings.transmit, rings.transmit_most))
+    ring(look, port, Check::RingTransmit, DriverNumber::RingTx, "tx")
 }
 
-fn ring(look: &Look<'_>, port: &Port<'_>, check: Check, word: &str, (is, most): (u32, u32)) -> Option<Finding> {
-    let value = look.wanted_of(&format!("ring-{word}"), port)?;
-    let wanted = value.of_driver(Some(most), look.cores())?;
+fn ring(look: &Look<'_>, port: &Port<'_>, check: Check, number: DriverNumber, word: &str) -> Option<Finding> {
+    let value = look.wanted_of(&number.to_string(), port)?;
+    let (is, most) = match port.settings.number(number) {
+        Reading::Known(known) => known,
+        Reading::Absent => return None,
+        Reading::Unreadable { path, why } => return Some(Finding::unknown(check, port.name(), &path, &why)),
+    };
+    let wanted = value.of_driver(most, look.cores())?;
     let read = Read::of(is, format!("ethtool -g {}", port.name()));
     let mend = format!("ethtool -G {} {word} {wanted}", port.name());
     let finding = Finding::of(check, port.name(), read, format!(">= {wanted}"), &value.documents());
@@ -46,7 +51,9 @@ fn ring(look: &Look<'_>, port: &Port<'_>, check: Check, word: &str, (is, most): 
 
 /// Latency wants none, data wants some: a driver without the structure has nothing to say.
 fn coalescing(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
-    let now = port.settings.coalescing()?;
+    let number = |number| port.settings.number(number).into_known().map(|(now, _)| now);
+    let (us, frames) = (number(DriverNumber::RxUsecs)?, number(DriverNumber::RxFrames)?);
+    let is_adaptive = number(DriverNumber::AdaptiveRx)? != 0;
     let (value, name) = (look.wanted_of("rx-usecs", port)?, port.name());
     let adaptive = look.wanted_of("adaptive-rx", port);
     let word = |on: bool| if on { "on" } else { "off" };
@@ -54,17 +61,16 @@ fn coalescing(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
         Some(adaptive) => format!("adaptive-rx {} rx-usecs {us}", word(adaptive.value != "0")),
         None => format!("rx-usecs {us}"),
     };
-    let text =
-        format!("adaptive-rx {}, rx-usecs {}, rx-frames {}", word(now.adaptive), now.receive_us, now.receive_frames);
-    let is_wanted = value.instead(&now.receive_us.to_string()).is_none();
+    let text = format!("adaptive-rx {}, rx-usecs {us}, rx-frames {frames}", word(is_adaptive));
+    let is_wanted = value.instead(&us.to_string()).is_none();
     let (check, is_wanted, wanted) = match adaptive {
         Some(adaptive) => {
-            let is_adaptive = u8::from(now.adaptive).to_string();
+            let is_adaptive = u8::from(is_adaptive).to_string();
             (Check::CoalescingLatency, is_wanted && adaptive.instead(&is_adaptive).is_none(), words(&value.value))
         }
         // Either of both collects packets as well.
         None => {
-            let collects = now.adaptive || now.receive_frames != 1;
+            let collects = is_adaptive || frames != 1;
             (Check::CoalescingThroughput, is_wanted || collects, words("> 0"))
         }
     };
@@ -82,10 +88,16 @@ fn offloads(look: &Look<'_>, port: &Port<'_>) -> Vec<Finding> {
             (_, "on") => Check::OffloadOff,
             _ => return None,
         };
-        let Offload { on, changeable } = *port.settings.offloads.get(feature).filter(|_| look.holds(value, port))?;
+        look.holds(value, port).then_some(())?;
+        let name = port.name();
+        let Offload { on, changeable } = match port.settings.offload(feature) {
+            Reading::Known(offload) => offload,
+            Reading::Absent => return None,
+            Reading::Unreadable { path, why } => return Some(Finding::unknown(check, name, &path, &why)),
+        };
         // A driver that cannot do it says nothing of a setting.
         (on || changeable).then_some(())?;
-        let (now, name) = (if on { "on" } else { "off" }, port.name());
+        let now = if on { "on" } else { "off" };
         let read = Read::of(format!("{feature}: {now}"), format!("ethtool -k {name}"));
         let mend = format!("ethtool -K {name} {feature} {}", value.value);
         let wanted = format!("{feature}: {}", value.value);

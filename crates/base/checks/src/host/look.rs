@@ -50,7 +50,7 @@ impl<'r> Look<'r> {
     /// Whether the condition of a value holds for a port.
     pub(super) fn holds(&self, value: &ProfileValue, port: &Port<'_>) -> bool {
         let interface = InterfaceReading {
-            driver: port.facts.driver.known().cloned().unwrap_or_default(),
+            driver: port.facts.driver.clone(),
             speed: self.conditions.speed_bps.map(|bps| BitRate(bps as u64)).or(port.link_speed()),
             is_virtual: port.facts.card.is_none(),
             ..InterfaceReading::default()

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::{
+    Reading, core_list,
     inspection::{Check, Finding, Goal, Read, Severity},
     settings::Interrupt,
 };
@@ -20,9 +21,14 @@ pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
     ports.iter().flat_map(|port| checks.iter().filter_map(|check| check(look, port))).collect()
 }
 
+/// Interrupts of a port; none where they could not be read.
+fn interrupts<'r>(port: &Port<'r>) -> &'r [Interrupt] {
+    port.settings.interrupts.known().map_or(&[], Vec::as_slice)
+}
+
 /// Cores that interrupts of a port are delivered to.
-fn cores(interrupts: &[Interrupt]) -> BTreeSet<usize> {
-    interrupts.iter().flat_map(|interrupt| interrupt.cores.iter().copied()).collect()
+fn cores(port: &Port<'_>) -> BTreeSet<usize> {
+    interrupts(port).iter().flat_map(|interrupt| interrupt.cores.iter().copied()).collect()
 }
 
 fn list(cores: impl IntoIterator<Item = usize>) -> String {
@@ -35,7 +41,7 @@ fn spread(port: &Port<'_>, cores: &[usize]) -> Option<String> {
     let one = |(interrupt, core): (&Interrupt, &usize)| {
         format!("echo {core} > /proc/irq/{}/smp_affinity_list", interrupt.number)
     };
-    let all: Vec<String> = port.settings.interrupts.iter().zip(turn).map(one).collect();
+    let all: Vec<String> = interrupts(port).iter().zip(turn).map(one).collect();
     (!all.is_empty()).then(|| all.join("; "))
 }
 
@@ -44,8 +50,8 @@ const PLACE: &str = "/proc/irq/*/effective_affinity_list";
 fn node(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
     let (node, own) = (port.settings.node?, &port.settings.node_cores);
     let several = look.readings.host.numa_nodes.copied().is_some_and(|nodes| nodes > 1);
-    (several && !own.is_empty() && !port.settings.interrupts.is_empty()).then_some(())?;
-    let used = cores(&port.settings.interrupts);
+    (several && !own.is_empty() && !interrupts(port).is_empty()).then_some(())?;
+    let used = cores(port);
     let is_near = used.iter().all(|core| own.contains(core));
     let wanted = format!("{} (node {node})", list(own.iter().copied()));
     let finding =
@@ -55,8 +61,8 @@ fn node(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
 
 fn one_core(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
     let queues = port.settings.channels()?.receive;
-    let used = cores(&port.settings.interrupts);
-    (queues > 1 && look.cores() > 1 && port.settings.interrupts.len() > 1 && !used.is_empty()).then_some(())?;
+    let used = cores(port);
+    (queues > 1 && look.cores() > 1 && interrupts(port).len() > 1 && !used.is_empty()).then_some(())?;
     let near = if port.settings.node_cores.is_empty() {
         (0..look.cores()).collect()
     } else {
@@ -69,24 +75,14 @@ fn one_core(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
 }
 
 fn isolated(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
-    let isolated = numbers(look.readings.host.isolated_cpus.known()?)?;
-    let hit: Vec<usize> = cores(&port.settings.interrupts).into_iter().filter(|core| isolated.contains(core)).collect();
+    let isolated = core_list::parse(look.readings.host.isolated_cpus.known()?)?;
+    let hit: Vec<usize> = cores(port).into_iter().filter(|core| isolated.contains(core)).collect();
     let others: Vec<usize> = (0..look.cores()).filter(|core| !isolated.contains(core)).collect();
     let is_clear = hit.is_empty();
     let severity = if look.is_for(&[Goal::Latency, Goal::Bypass]) { Severity::Warn } else { Severity::Info };
     let wanted = list(others.iter().copied());
     let finding = Finding::of(Check::IrqIsolated, port.name(), Read::of(list(hit), PLACE), wanted, &[ISOLATION]);
     Some(finding.unless(is_clear, severity, spread(port, &others)))
-}
-
-/// Numbers of a list of the kernel.
-fn numbers(list: &str) -> Option<BTreeSet<usize>> {
-    let range = |part: &str| {
-        let (first, last) = part.split_once('-').unwrap_or((part, part));
-        Some(first.parse::<usize>().ok()?..=last.parse::<usize>().ok()?.min(1 << 16))
-    };
-    let ranges: Option<Vec<_>> = list.split(',').map(range).collect();
-    Some(ranges?.into_iter().flatten().collect())
 }
 
 /// Queues by the cores of the card's node. Only combined ones are in a profile: a card may refuse others beside them.
@@ -108,43 +104,26 @@ fn steering(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
     (is_single && look.cores() > 1 && look.is_for(&[Goal::Throughput, Goal::Router])).then_some(())?;
     let is_on = masks.iter().any(|mask| mask.contains(|digit: char| digit.is_ascii_hexdigit() && digit != '0'));
     let path = format!("/sys/class/net/{}/queues/rx-0/rps_cpus", port.name());
-    let mask = mask(look.cores());
+    let mask = core_list::mask(&(0..look.cores()).collect::<Vec<_>>());
     let mend = format!("echo {mask} > {path}");
     let finding = Finding::of(Check::ReceiveSteering, port.name(), Read::of(masks.join(" "), path), mask, &[RPS]);
     Some(finding.unless(is_on, Severity::Info, Some(mend)))
 }
 
-/// A mask of the first cores, in groups of 32 bits.
-fn mask(cores: usize) -> String {
-    let groups = cores.div_ceil(32).max(1);
-    let group = |number: usize| match cores.saturating_sub(32 * number) {
-        bits @ 0..32 => (1_u64 << bits) - 1,
-        _ => 0xffff_ffff,
-    };
-    let (first, rest) = (group(groups - 1), (0..groups - 1).rev().map(|number| format!(",{:08x}", group(number))));
-    format!("{first:x}") + &rest.collect::<String>()
-}
-
 fn hash(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
-    let offload = port.settings.offloads.get("rx-hashing")?;
     let value = look.wanted_of("offload rx-hashing", port)?;
     (port.settings.channels()?.receive > 1).then_some(())?;
+    let offload = match port.settings.offload("rx-hashing") {
+        Reading::Known(offload) => offload,
+        Reading::Absent => return None,
+        Reading::Unreadable { path, why } => {
+            return Some(Finding::unknown(Check::ReceiveHash, port.name(), &path, &why));
+        }
+    };
     let read = Read::of(if offload.on { "on" } else { "off" }, format!("ethtool -k {}", port.name()));
     let mend = offload.changeable.then(|| format!("ethtool -K {} rx-hashing on", port.name()));
     let severity = if offload.changeable { Severity::Warn } else { Severity::Info };
     Some(
         Finding::of(Check::ReceiveHash, port.name(), read, "on", &value.documents()).unless(offload.on, severity, mend),
     )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn masks_and_lists_are_those_of_the_kernel() {
-        assert_eq!([1, 4, 32, 33, 64].map(mask), ["1", "f", "ffffffff", "1,ffffffff", "ffffffff,ffffffff"]);
-        assert_eq!(numbers("0-2,5"), Some([0, 1, 2, 5].into()));
-        assert_eq!((numbers("(null)"), numbers("")), (None, None));
-    }
 }

@@ -29,7 +29,12 @@ pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
 }
 
 fn governor(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
-    let (value, governors) = (look.wanted("governor")?, &processor.governors);
+    let value = look.wanted("governor")?;
+    let governors = match &processor.governors {
+        Reading::Known(governors) => governors,
+        Reading::Absent => return None,
+        Reading::Unreadable { path, why } => return Some(Finding::unknown(Check::Governor, "", path, why)),
+    };
     let words: Vec<String> = governors.iter().map(|(governor, cores)| format!("{governor}: {cores}")).collect();
     let is_wanted = governors.keys().all(|governor| value.instead(governor).is_none());
     let read = Read::of(words.join("; "), format!("{CPUS}/cpufreq/policy*/scaling_governor"));
@@ -41,8 +46,12 @@ fn governor(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
 fn idle(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
     let value = look.wanted("idle-latency")?;
     let most: u64 = value.value.parse().ok()?;
-    let states = processor.idle_states.iter().filter(|state| state.enabled);
-    let deepest = states.max_by_key(|state| state.latency_us)?;
+    let states = match &processor.idle_states {
+        Reading::Known(states) => states,
+        Reading::Absent => return None,
+        Reading::Unreadable { path, why } => return Some(Finding::unknown(Check::IdleStates, "", path, why)),
+    };
+    let deepest = states.iter().filter(|state| state.enabled).max_by_key(|state| state.latency_us)?;
     let read =
         Read::of(format!("{}: {} µs", deepest.name, deepest.latency_us), format!("{CPUS}/cpu0/cpuidle/state*/latency"));
     // The command disables states of this latency too.
