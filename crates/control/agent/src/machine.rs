@@ -10,7 +10,7 @@ use protocol::{Failure, FailureKind, LabState, LinkReading, Reply, Request, buil
 
 use crate::{
     failure, router,
-    tuning::{self, Others, TuningError},
+    tuning::{self, ForeignChanges, TuningError},
 };
 
 /// In a user namespace, changes and their record end with its last process.
@@ -90,9 +90,9 @@ impl Machine {
             Request::ConfirmTuning => tuning_state(tuning::confirm().map(Some)),
             Request::UndoTuning { force, forget } => {
                 let others = match (force, forget) {
-                    (true, _) => Others::Overwrite,
-                    (false, true) => Others::Forget,
-                    (false, false) => Others::Report,
+                    (true, _) => ForeignChanges::Overwrite,
+                    (false, true) => ForeignChanges::Forget,
+                    (false, false) => ForeignChanges::Report,
                 };
                 tuning::undo(others).map(Reply::TuningUndone).map_err(|error| failure::tuning(&error))
             }

@@ -3,8 +3,8 @@
 use std::net::{IpAddr, SocketAddr};
 
 use model::{
-    Answer, Bed, Change, CoreUse, CpuFacts, EndCounters, Mtu, Nanos, NicsState, ProbeSpec, Seat, Side, SideFigures,
-    SoFar,
+    Answer, Bed, Change, CoreUse, CpuFacts, EndCounters, Mtu, Nanos, NicsState, ProbeSpec, Side, SideFigures,
+    SideSetup, SoFar,
     card::{Cable, Refused},
     environment::{EndpointFacts, HostFacts},
     tuning::{SettingsToRead, TuningOrder, TuningReadings, TuningState, Undone},
@@ -314,7 +314,7 @@ pub struct Task {
     /// The side.
     pub side: Side,
     /// Its place.
-    pub seat: Seat,
+    pub setup: SideSetup,
 }
 
 /// Result of one side.
