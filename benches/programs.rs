@@ -38,7 +38,7 @@ const PORT: &str = "11111";
 
 /// How a program is run.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum Datapath {
     Kernel,
     Bypass,
 }
@@ -62,19 +62,27 @@ fn main() {
             let title = format!("sockperf ping-pong, udp, {frame} B, {words}, RTT/2 {figure_words}");
             let want = Want { ratio, or_more: false };
             let measure = |way| move || half_rtt_us(way, frame, options, figure);
-            text += &shown(compare(title, "without bypass", "µs", want, measure(Way::Bypass), measure(Way::Kernel)));
+            text += &shown(compare(
+                title,
+                "without bypass",
+                "µs",
+                want,
+                measure(Datapath::Bypass),
+                measure(Datapath::Kernel),
+            ));
         }
     }
     for frame in [64, 1518] {
         let title = format!("sockperf ping-pong, udp, {frame} B, non-blocking, RTT p50");
         let want = Want { ratio: 1.25, or_more: false };
-        let ours = || 2.0 * half_rtt_us(Way::Bypass, frame, &["--nonblocked"], "percentile 50.000");
+        let ours = || 2.0 * half_rtt_us(Datapath::Bypass, frame, &["--nonblocked"], "percentile 50.000");
         text += &shown(compare(title, "AF_XDP alone", "µs", want, ours, || raw_rtt_us(frame)));
     }
     let want = Want { ratio: 1.5, or_more: true };
     let title = "iperf3, udp, 1472 B, received".to_owned();
     let measure = |way| move || iperf3_gbps(way);
-    text += &shown(compare(title, "without bypass", "Gbit/s", want, measure(Way::Bypass), measure(Way::Kernel)));
+    text +=
+        &shown(compare(title, "without bypass", "Gbit/s", want, measure(Datapath::Bypass), measure(Datapath::Kernel)));
     drop(bed);
     for (protocol, amount) in [("tcp", "4G"), ("udp", "1G")] {
         let want = Want { ratio: 1.03, or_more: false };
@@ -94,9 +102,9 @@ fn shown(row: Comparison) -> String {
 }
 
 /// A program at one end of the bed, on one core.
-fn program(way: Way, end: &str, cpu: &str) -> Command {
+fn program(way: Datapath, end: &str, cpu: &str) -> Command {
     let mut command = pinned_in(end, cpu);
-    if way == Way::Bypass {
+    if way == Datapath::Bypass {
         command.args([WIREPROOF, "bypass", "--spin", "--quiet", "--"]);
     }
     command
@@ -112,7 +120,7 @@ impl Drop for Server {
     }
 }
 
-fn half_rtt_us(way: Way, frame: u32, options: &[&str], figure: &str) -> f64 {
+fn half_rtt_us(way: Datapath, frame: u32, options: &[&str], figure: &str) -> f64 {
     let mut server = program(way, "b", "1");
     server.args(["sockperf", "server", "-i", SERVER, "-p", PORT]).args(options);
     let server = Server(server.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
@@ -137,7 +145,7 @@ fn raw_rtt_us(frame: u32) -> f64 {
     times.summary().p50.unwrap() as f64 / 1e3
 }
 
-fn iperf3_gbps(way: Way) -> f64 {
+fn iperf3_gbps(way: Datapath) -> f64 {
     let mut server = program(way, "b", "1");
     let mut server = server.args(["iperf3", "-s", "-1"]).stdout(Stdio::null()).spawn().unwrap();
     thread::sleep(Duration::from_millis(700));
@@ -187,7 +195,7 @@ fn start_up() -> String {
         output(program(way, "a", "0").arg("true"));
         begun.elapsed().as_secs_f64() * 1e3
     };
-    let differences: Vec<f64> = (0..21).map(|_| time(Way::Bypass) - time(Way::Kernel)).collect();
+    let differences: Vec<f64> = (0..21).map(|_| time(Datapath::Bypass) - time(Datapath::Kernel)).collect();
     drop(bed);
     let cost = stats::median(&differences).unwrap();
     let met = if cost < 100.0 { "met" } else { "missed" };

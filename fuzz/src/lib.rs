@@ -1,7 +1,7 @@
 //! Properties of our readers for any input at all. `./x fuzz` looks for inputs that break them; `tests/corpus.rs` checks them for all
 //! that are kept in `fuzz/corpus`.
 
-use datagram::{Binding, DatagramHeader, Input, SocketId, Sums, Versions, Way};
+use datagram::{Binding, DatagramHeader, Input, NextHop, SocketId, Sums, Versions};
 use frame::{Compiled, Place, Tag};
 use freebsd::{Readings, Said};
 use model::{
@@ -134,7 +134,7 @@ pub fn datagram(input: &[u8]) {
         identification: None,
         flow_label: 0,
     };
-    let way = Way { source_mac: Mac([2, 0, 0, 0, 0, 1]), next_hop_mac: Mac([2, 0, 0, 0, 0, 2]), mtu: u16::MAX };
+    let way = NextHop { source_mac: Mac([2, 0, 0, 0, 0, 1]), next_hop_mac: Mac([2, 0, 0, 0, 0, 2]), mtu: u16::MAX };
     let mut frame = vec![0; input.len()];
     let length = datagram::write(&way, &header, [arrived.payload].into_iter(), &mut frame).expect("it is no longer");
     assert_eq!(datagram::read(&frame[..length], Sums::Whole), Ok(arrived));

@@ -64,6 +64,6 @@ fn line(notice: &Notice, speech: Words) -> Option<String> {
         Notice::Event(Event::Interface { name, health }) => speech.health(name, *health),
         Notice::Event(Event::Trouble(error)) => error.to_string(),
         Notice::Event(Event::NotSet(what)) => speech.not_set(what),
-        Notice::Event(Event::Claimed(_) | Event::Ended(_) | Event::Outside { .. }) => return None,
+        Notice::Event(Event::Claimed(_) | Event::Ended(_) | Event::UngrantedSockets { .. }) => return None,
     })
 }

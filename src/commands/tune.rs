@@ -10,7 +10,7 @@ use bed::TunedHost;
 use checks::tuning::{LEAST_MTU, persisted, plan};
 use model::{
     Nanos,
-    tuning::{Condition, ProfileValue, Setting, TuningOrder, TuningPlan, TuningReadings, Wanted},
+    tuning::{Condition, ProfileValue, Setting, SettingsToRead, TuningOrder, TuningPlan, TuningReadings},
 };
 use report::{TuneDocument, TunePlanDocument, TuneUndoneDocument};
 use signal_hook::{consts::TERM_SIGNALS, flag};
@@ -92,10 +92,10 @@ fn planned(host: &mut TunedHost, asked: &TuneAsked) -> anyhow::Result<(TuningPla
             source: "--mtu".to_owned(),
         });
     }
-    let readings = host.readings(Wanted {
+    let readings = host.readings(SettingsToRead {
         interfaces: asked.dev.clone(),
         sysctls: profile.sysctls(),
-        settings: profile.interface_settings(),
+        files: profile.interface_settings(),
     })?;
     for name in &asked.dev {
         let there: Vec<&str> = readings.interfaces.iter().map(|it| it.name.as_str()).collect();

@@ -60,12 +60,12 @@ pub(crate) struct Desk {
 }
 
 /// A bed that is kept until the story ends, even on a failure.
-pub(crate) struct Standing<'a> {
+pub(crate) struct KeptBed<'a> {
     desk: &'a Desk,
     name: &'a str,
 }
 
-impl Drop for Standing<'_> {
+impl Drop for KeptBed<'_> {
     fn drop(&mut self) {
         self.desk.run(&["bed", "down", self.name]);
     }
@@ -158,10 +158,10 @@ impl Desk {
     }
 
     /// Makes a bed and keeps it.
-    pub(crate) fn bed<'a>(&'a self, name: &'a str, more: &[&str]) -> Standing<'a> {
+    pub(crate) fn bed<'a>(&'a self, name: &'a str, more: &[&str]) -> KeptBed<'a> {
         let up = self.run(&[&["bed", "up", name], more].concat());
         assert_eq!(up.status, 0, "{}", up.err);
-        Standing { desk: self, name }
+        KeptBed { desk: self, name }
     }
 
     /// Starts a command whose output is read later.

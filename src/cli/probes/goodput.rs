@@ -2,8 +2,8 @@
 
 use clap::Args;
 use model::{
-    Batch, BitRateRange, Bytes, Direction, IpVersion, Mtu, PayloadSize, Plan, Protocol, ReceiveWay, SendWay, Stack,
-    plan::PlanError,
+    Batch, BitRateRange, Bytes, Direction, IpVersion, Mtu, PayloadSize, Plan, Protocol, ReceiveMethod, SendMethod,
+    Stack, plan::PlanError,
 };
 
 use super::{super::numbers::whole, Known, ProbeOptions, each, shared::latency_sizes, some};
@@ -41,10 +41,10 @@ pub(crate) struct GoodputOptions {
     congestion: Option<String>,
     /// How TCP data is sent: write, zerocopy or sendfile.
     #[arg(long, value_name = "WAY")]
-    send: Option<SendWay>,
+    send: Option<SendMethod>,
     /// How TCP data is received: read, or truncate (the kernel discards it).
     #[arg(long, value_name = "WAY")]
-    receive: Option<ReceiveWay>,
+    receive: Option<ReceiveMethod>,
     /// Offered UDP payload in each direction, like "1 Gbit/s" (default: as fast as possible); for a search the lowest
     /// and the highest, like "10 Mbit/s..1 Gbit/s".
     #[arg(long, allow_hyphen_values = true, value_name = "RATE")]

@@ -16,21 +16,21 @@ use ratatui::{
     crossterm::style::force_color_output,
 };
 use rates::Watch;
-use screen::{Press, Screen};
+use screen::{KeyPress, Screen};
 
 use super::{ending::Ending, lock};
 
 /// A screen under way.
 pub(super) struct Terminal {
-    news: Sender<News>,
+    news: Sender<TerminalEvent>,
     drawing: JoinHandle<io::Result<()>>,
 }
 
 /// Events that change the screen.
-enum News {
+enum TerminalEvent {
     /// New readings, with the failures among them.
     Read(Vec<String>),
-    Pressed(Press),
+    Pressed(KeyPress),
     Resized,
     End,
 }
@@ -65,12 +65,12 @@ impl Terminal {
     /// Draws the new readings.
     pub(super) fn draw(&self, notes: &[String]) {
         // Where the drawing has ended, its ending says so.
-        let _ = self.news.send(News::Read(notes.to_vec()));
+        let _ = self.news.send(TerminalEvent::Read(notes.to_vec()));
     }
 
     /// Gives the terminal back.
     pub(super) fn end(self) -> anyhow::Result<()> {
-        let _ = self.news.send(News::End);
+        let _ = self.news.send(TerminalEvent::End);
         let drawn = self.drawing.join();
         ratatui::restore();
         match drawn {
@@ -92,15 +92,15 @@ fn draw(
     mut terminal: DefaultTerminal,
     mut screen: Screen,
     watch: &Mutex<Watch>,
-    news: &Receiver<News>,
+    news: &Receiver<TerminalEvent>,
 ) -> io::Result<()> {
     let mut notes = Vec::new();
     while let Ok(change) = news.recv() {
         match change {
-            News::Read(unread) => notes = unread,
-            News::Pressed(press) => screen.press(press, &lock(watch)),
-            News::Resized => {}
-            News::End => break,
+            TerminalEvent::Read(unread) => notes = unread,
+            TerminalEvent::Pressed(press) => screen.press(press, &lock(watch)),
+            TerminalEvent::Resized => {}
+            TerminalEvent::End => break,
         }
         terminal.draw(|frame| screen.draw(frame, &lock(watch), &notes))?;
     }
@@ -108,7 +108,7 @@ fn draw(
 }
 
 /// Waits for keys, until the program ends.
-fn obey(news: &Sender<News>, ends: &Sender<Ending>) {
+fn obey(news: &Sender<TerminalEvent>, ends: &Sender<Ending>) {
     loop {
         let change = match event::read() {
             Ok(Event::Key(key)) if key.kind != KeyEventKind::Release => match press(key) {
@@ -116,10 +116,10 @@ fn obey(news: &Sender<News>, ends: &Sender<Ending>) {
                     let _ = ends.send(Ending::Asked);
                     continue;
                 }
-                Some(Asked::Press(press)) => News::Pressed(press),
+                Some(Asked::KeyPress(press)) => TerminalEvent::Pressed(press),
                 None => continue,
             },
-            Ok(Event::Resize(..)) => News::Resized,
+            Ok(Event::Resize(..)) => TerminalEvent::Resized,
             Ok(_) => continue,
             // The terminal is gone.
             Err(_) => {
@@ -136,11 +136,11 @@ fn obey(news: &Sender<News>, ends: &Sender<Ending>) {
 #[derive(Debug, PartialEq)]
 enum Asked {
     End,
-    Press(Press),
+    KeyPress(KeyPress),
 }
 
 fn press(key: KeyEvent) -> Option<Asked> {
-    let by = |by| Some(Asked::Press(Press::By(by)));
+    let by = |by| Some(Asked::KeyPress(KeyPress::By(by)));
     match key.code {
         KeyCode::Char('c' | 'd' | '\\') if key.modifiers.contains(KeyModifiers::CONTROL) => Some(Asked::End),
         KeyCode::Char('q' | 'Q') | KeyCode::Esc => Some(Asked::End),
@@ -148,9 +148,9 @@ fn press(key: KeyEvent) -> Option<Asked> {
         KeyCode::Down | KeyCode::Char('j') => by(1),
         KeyCode::PageUp => by(-PAGE),
         KeyCode::PageDown => by(PAGE),
-        KeyCode::Home | KeyCode::Char('g') => Some(Asked::Press(Press::First)),
-        KeyCode::End | KeyCode::Char('G') => Some(Asked::Press(Press::Last)),
-        KeyCode::Enter => Some(Asked::Press(Press::Details)),
+        KeyCode::Home | KeyCode::Char('g') => Some(Asked::KeyPress(KeyPress::First)),
+        KeyCode::End | KeyCode::Char('G') => Some(Asked::KeyPress(KeyPress::Last)),
+        KeyCode::Enter => Some(Asked::KeyPress(KeyPress::Details)),
         _ => None,
     }
 }
@@ -164,7 +164,7 @@ mod tests {
         let key = |code| press(KeyEvent::new(code, KeyModifiers::NONE));
         assert_eq!((key(KeyCode::Char('q')), key(KeyCode::Esc)), (Some(Asked::End), Some(Asked::End)));
         assert_eq!(press(KeyEvent::new(KeyCode::Char('c'), KeyModifiers::CONTROL)), Some(Asked::End));
-        assert_eq!(key(KeyCode::Down), Some(Asked::Press(Press::By(1))));
+        assert_eq!(key(KeyCode::Down), Some(Asked::KeyPress(KeyPress::By(1))));
         assert_eq!((key(KeyCode::Char('c')), key(KeyCode::Tab)), (None, None));
     }
 }

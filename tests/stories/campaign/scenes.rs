@@ -8,7 +8,7 @@ use crate::{
     kills::{REPEATS, Scene},
     machine::Snapshot,
     ports::{self, Machine},
-    program::{Desk, Done, MANY, Standing, WIREPROOF, text},
+    program::{Desk, Done, KeptBed, MANY, WIREPROOF, text},
 };
 
 /// Two ports of a machine.
@@ -111,7 +111,7 @@ impl Scene for Cuts {
 
 /// A program past the kernel, in a bed that stands.
 pub(super) struct Past<'a> {
-    _bed: Standing<'a>,
+    _bed: KeptBed<'a>,
     lab: Lab<'a>,
     before: Snapshot,
 }

@@ -3,10 +3,10 @@
 //! A check that Linux has too has the name that it has there, with its title and reason. A reading that failed makes each check that
 //! needs it unknown, with the words of the command.
 
+mod context;
 mod driver;
 mod drops;
 mod link;
-mod look;
 mod mbufs;
 mod path;
 mod pcie;
@@ -20,10 +20,10 @@ mod unread;
 use ::freebsd::Readings;
 use model::inspection::{Conditions, Finding};
 
-use self::look::Look;
+use self::context::Context;
 
 /// A subject.
-type Subject = fn(&Look<'_>) -> Vec<Finding>;
+type Subject = fn(&Context<'_>) -> Vec<Finding>;
 
 const SUBJECTS: [Subject; 9] = [
     unread::check,
@@ -39,8 +39,8 @@ const SUBJECTS: [Subject; 9] = [
 
 /// Findings in the readings of a machine, the worst first, those of one severity by subject.
 pub fn freebsd(readings: &Readings, conditions: &Conditions) -> Vec<Finding> {
-    let look = Look { readings, conditions };
-    let mut findings: Vec<Finding> = SUBJECTS.iter().flat_map(|subject| subject(&look)).collect();
+    let context = Context { readings, conditions };
+    let mut findings: Vec<Finding> = SUBJECTS.iter().flat_map(|subject| subject(&context)).collect();
     findings.sort_by_key(|finding| (finding.severity, finding.check.group(), finding.check));
     findings
 }

@@ -3,11 +3,11 @@
 //! A new check is a function in the file of its subject, a line of `SUBJECTS` for a new one, a name in
 //! `model::inspection::Check`, and its title and reason in `report/texts/*/inspection.ftl`.
 
+mod context;
 mod driver;
 mod drops;
 mod forwarding;
 mod link;
-mod look;
 mod path;
 mod pcie;
 mod placement;
@@ -19,10 +19,10 @@ mod tests;
 
 use model::inspection::{Conditions, Finding, HostReadings};
 
-use self::look::Look;
+use self::context::Context;
 
 /// A subject.
-type Subject = fn(&Look<'_>) -> Vec<Finding>;
+type Subject = fn(&Context<'_>) -> Vec<Finding>;
 
 const SUBJECTS: [Subject; 10] = [
     link::check,
@@ -39,8 +39,8 @@ const SUBJECTS: [Subject; 10] = [
 
 /// Findings in the readings of a host, the worst first, those of one severity by subject.
 pub fn host(readings: &HostReadings, conditions: &Conditions) -> Vec<Finding> {
-    let look = Look::of(readings, conditions);
-    let mut findings: Vec<Finding> = SUBJECTS.iter().flat_map(|subject| subject(&look)).collect();
+    let context = Context::of(readings, conditions);
+    let mut findings: Vec<Finding> = SUBJECTS.iter().flat_map(|subject| subject(&context)).collect();
     findings.sort_by_key(|finding| (finding.severity, finding.check.group(), finding.check));
     findings
 }

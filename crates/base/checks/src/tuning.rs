@@ -8,6 +8,8 @@ use std::collections::BTreeMap;
 use model::{
     Mtu, Reading,
     change::{Change, DriverNumber, DriverSetting, InterfaceSetting, MachineSetting, OffloadSwitch, RootQdisc, Sysctl},
+    core_list,
+    settings::Interrupt,
     tuning::{
         ByHand, Condition, InterfaceReading, Kept, LeftOut, PlannedChange, Profile, ProfileValue, Setting, TuningPlan,
         TuningReadings, WhyLeftOut,
@@ -30,12 +32,24 @@ const ORDER: [fn(&Setting) -> bool; 7] = [
 /// Settings with which the kernel sets others: IP forwarding sets that of each interface, `accept_redirects` and LRO.
 const SETS_OTHERS: [&str; 1] = ["net.ipv4.ip_forward"];
 
-/// Outcome of a value.
-enum Outcome {
+const CPUS: &str = "/sys/devices/system/cpu";
+
+/// A value of a profile as it is planned.
+enum Planned {
     Change { before: String, wanted: String, change: Change },
     Kept(String),
-    LeftOut(WhyLeftOut),
     ByHand(String),
+}
+
+type Outcome = Result<Planned, WhyLeftOut>;
+
+/// A value that is known, or why its setting is left out.
+fn known<T>(reading: Reading<T>) -> Result<T, WhyLeftOut> {
+    match reading {
+        Reading::Known(value) => Ok(value),
+        Reading::Absent => Err(WhyLeftOut::Absent),
+        Reading::Unreadable { why, .. } => Err(WhyLeftOut::Unreadable { cause: why }),
+    }
 }
 
 /// The plan of a profile for these interfaces. An MTU reaches each device that theirs has to pass.
@@ -62,7 +76,7 @@ pub fn plan(name: &str, profile: &Profile, interfaces: &[String], readings: &Tun
         } else {
             let outcome = match is_wanted(value, interfaces, readings) {
                 true => of_machine(value, readings),
-                false => Outcome::LeftOut(WhyLeftOut::Condition),
+                false => Err(WhyLeftOut::Condition),
             };
             add(&mut plan, value, None, outcome);
         }
@@ -85,13 +99,13 @@ fn add(plan: &mut TuningPlan, value: &ProfileValue, interface: Option<&Interface
     let (setting, of) = (value.setting.clone(), interface.map(|it| it.name.clone()));
     let (why, source) = (value.why.clone(), value.source.clone());
     match outcome {
-        Outcome::Change { before, wanted, change } => {
+        Ok(Planned::Change { before, wanted, change }) => {
             let can_cut = interface.is_some_and(|it| it.carries_us) && can_cut(&setting);
             plan.changes.push(PlannedChange { setting, interface: of, before, wanted, why, source, can_cut, change });
         }
-        Outcome::Kept(now) => plan.kept.push(Kept { setting, interface: of, value: now }),
-        Outcome::LeftOut(why) => plan.left_out.push(LeftOut { setting, interface: of, why }),
-        Outcome::ByHand(parameter) => plan.by_hand.push(ByHand { parameter, why, source }),
+        Ok(Planned::Kept(now)) => plan.kept.push(Kept { setting, interface: of, value: now }),
+        Ok(Planned::ByHand(parameter)) => plan.by_hand.push(ByHand { parameter, why, source }),
+        Err(why) => plan.left_out.push(LeftOut { setting, interface: of, why }),
     }
 }
 
@@ -107,7 +121,7 @@ fn of_interface(
     plan: &TuningPlan,
 ) -> Vec<Outcome> {
     if !value.when.holds_for(interface, readings.cores.len()) {
-        return vec![Outcome::LeftOut(WhyLeftOut::Condition)];
+        return vec![Err(WhyLeftOut::Condition)];
     }
     let name = || interface.name.clone();
     match &value.setting {
@@ -123,7 +137,7 @@ fn of_interface(
                     && matches!(change.setting, Setting::Driver(number) if number.is_of_channels())
             };
             match plan.changes.iter().any(renumbers) {
-                true => vec![Outcome::LeftOut(WhyLeftOut::Renumbered)],
+                true => vec![Err(WhyLeftOut::Renumbered)],
                 false => vec![interrupts(value, interface, readings)],
             }
         }
@@ -132,65 +146,59 @@ fn of_interface(
 }
 
 fn driver(value: &ProfileValue, number: DriverNumber, interface: &InterfaceReading, cores: usize) -> Outcome {
-    let Some(reading) = interface.numbers.get(&number) else { return Outcome::LeftOut(WhyLeftOut::Absent) };
-    let near = if interface.local_cores.is_empty() { cores } else { interface.local_cores.len() };
-    let Some(wanted) = value.of_driver(reading.most, near) else { return Outcome::LeftOut(WhyLeftOut::Absent) };
-    if let Some(most) = reading.most.filter(|most| wanted > *most) {
-        return Outcome::LeftOut(WhyLeftOut::OutOfRange { range: format!("0-{most}") });
+    let (now, most) = known(interface.settings.number(number))?;
+    let local = &interface.settings.node_cores;
+    let near = if local.is_empty() { cores } else { local.len() };
+    let Some(wanted) = value.of_driver(most, near) else { return Err(WhyLeftOut::Absent) };
+    if let Some(most) = most.filter(|most| wanted > *most) {
+        return Err(WhyLeftOut::OutOfRange { range: format!("0-{most}") });
     }
     let exact = ProfileValue { value: wanted.to_string(), ..value.clone() };
-    if exact.instead(&reading.now.to_string()).is_none() {
-        return Outcome::Kept(reading.now.to_string());
+    if exact.instead(&now.to_string()).is_none() {
+        return Ok(Planned::Kept(now.to_string()));
     }
     let (namespace, interface) = (String::new(), interface.name.clone());
     let change = DriverSetting { namespace, interface, number, value: wanted }.into();
-    Outcome::Change { before: reading.now.to_string(), wanted: wanted.to_string(), change }
+    Ok(Planned::Change { before: now.to_string(), wanted: wanted.to_string(), change })
 }
 
 fn offload(value: &ProfileValue, feature: &str, interface: &InterfaceReading) -> Outcome {
     let on = value.value == "on";
     let word = |on: bool| if on { "on" } else { "off" }.to_owned();
-    match interface.offloads.get(feature) {
-        None => Outcome::LeftOut(WhyLeftOut::Absent),
-        Some(reading) if reading.on == on => Outcome::Kept(word(on)),
-        Some(reading) if !reading.changeable => Outcome::LeftOut(WhyLeftOut::Fixed),
-        Some(reading) => {
+    match known(interface.settings.offload(feature))? {
+        reading if reading.on == on => Ok(Planned::Kept(word(on))),
+        reading if !reading.changeable => Err(WhyLeftOut::Fixed),
+        reading => {
             let (namespace, interface) = (String::new(), interface.name.clone());
             let change = OffloadSwitch { namespace, interface, feature: feature.to_owned(), on }.into();
-            Outcome::Change { before: word(reading.on), wanted: word(on), change }
+            Ok(Planned::Change { before: word(reading.on), wanted: word(on), change })
         }
     }
 }
 
 fn qdisc(value: &ProfileValue, interface: &InterfaceReading) -> Outcome {
-    let Some(reading) = &interface.qdisc else { return Outcome::LeftOut(WhyLeftOut::Absent) };
+    let reading = known(interface.qdisc.as_ref())?;
     if reading.kind == value.value {
-        return Outcome::Kept(reading.kind.clone());
+        return Ok(Planned::Kept(reading.kind.clone()));
     }
     if !reading.lasting.is_empty() {
-        return Outcome::LeftOut(WhyLeftOut::Lasting { objects: reading.lasting.join(", ") });
+        return Err(WhyLeftOut::Lasting { objects: reading.lasting.join(", ") });
     }
     if ["mq", "mqprio"].contains(&reading.kind.as_str()) {
-        return Outcome::LeftOut(WhyLeftOut::Queues);
+        return Err(WhyLeftOut::Queues);
     }
     let change =
         RootQdisc { namespace: String::new(), interface: interface.name.clone(), kind: value.value.clone() }.into();
-    Outcome::Change { before: reading.kind.clone(), wanted: value.value.clone(), change }
+    Ok(Planned::Change { before: reading.kind.clone(), wanted: value.value.clone(), change })
 }
 
 /// A file of an interface.
 fn file(interface: &InterfaceReading, setting: &str, value: &ProfileValue) -> Outcome {
-    let now = match interface.settings.get(setting) {
-        Some(Reading::Known(now)) => now,
-        Some(Reading::Unreadable { why, .. }) => {
-            return Outcome::LeftOut(WhyLeftOut::Unreadable { cause: why.clone() });
-        }
-        Some(Reading::Absent) | None => return Outcome::LeftOut(WhyLeftOut::Absent),
-    };
-    let Some(wanted) = value.instead(now) else { return Outcome::Kept(now.clone()) };
+    let now = known(interface.files.get(setting).map_or(Reading::Absent, Reading::as_ref))?;
+    let Some(wanted) = value.instead(now) else { return Ok(Planned::Kept(now.clone())) };
     let (namespace, interface) = (String::new(), interface.name.clone());
     let change = InterfaceSetting { namespace, interface, setting: setting.to_owned(), value: wanted.clone() }.into();
-    Outcome::Change { before: now.clone(), wanted, change }
+    Ok(Planned::Change { before: now.clone(), wanted, change })
 }
 
 /// The cores of each queue.
@@ -201,9 +209,9 @@ fn queues(
     file_name: &str,
 ) -> Vec<Outcome> {
     let cores = cores(value, interface, readings);
-    let files: Vec<&String> = interface.settings.keys().filter(|name| name.ends_with(file_name)).collect();
+    let files: Vec<&String> = interface.files.keys().filter(|name| name.ends_with(file_name)).collect();
     if files.is_empty() || cores.is_empty() {
-        return vec![Outcome::LeftOut(WhyLeftOut::Absent)];
+        return vec![Err(WhyLeftOut::Absent)];
     }
     let one = |(number, setting): (usize, &&String)| {
         // A transmit queue for each core, in turn; receive work for all of them.
@@ -211,29 +219,18 @@ fn queues(
             Setting::Xps => cores.iter().copied().skip(number).step_by(files.len()).collect(),
             _ => cores.clone(),
         };
-        let now = interface.settings[*setting].known().cloned().unwrap_or_default();
-        let wanted = mask(if own.is_empty() { &cores } else { &own });
-        match bits(&now) == bits(&wanted) {
-            true => Outcome::Kept(now),
-            false => file(interface, setting, &ProfileValue { value: wanted, ..value.clone() }),
+        let wanted = core_list::mask(if own.is_empty() { &cores } else { &own });
+        match interface.files[*setting].known() {
+            Some(now) if bits(now) == bits(&wanted) => Ok(Planned::Kept(now.clone())),
+            _ => file(interface, setting, &ProfileValue { value: wanted, ..value.clone() }),
         }
     };
     files.iter().enumerate().map(one).collect()
 }
 
 fn cores(value: &ProfileValue, interface: &InterfaceReading, readings: &TuningReadings) -> Vec<usize> {
-    let is_local = value.value == "local" && !interface.local_cores.is_empty();
-    if is_local { interface.local_cores.clone() } else { readings.cores.clone() }
-}
-
-/// Cores as a mask in groups of 32, as the kernel takes it.
-fn mask(cores: &[usize]) -> String {
-    let groups = cores.iter().max().map_or(1, |most| most / 32 + 1);
-    let group = |group: usize| {
-        let bits = cores.iter().filter(|core| *core / 32 == group).fold(0_u32, |bits, core| bits | 1 << (core % 32));
-        format!("{bits:08x}")
-    };
-    (0..groups).rev().map(group).collect::<Vec<_>>().join(",")
+    let local = &interface.settings.node_cores;
+    if value.value == "local" && !local.is_empty() { local.clone() } else { readings.cores.clone() }
 }
 
 /// A mask without its leading zeros.
@@ -242,26 +239,27 @@ fn bits(mask: &str) -> String {
 }
 
 fn interrupts(value: &ProfileValue, interface: &InterfaceReading, readings: &TuningReadings) -> Outcome {
+    let allowed = interface.settings.interrupts.clone().then(|interrupts| {
+        let of = |it: Interrupt| it.allowed.map(|cores| (it.number, cores));
+        interrupts.into_iter().map(of).collect::<Reading<BTreeMap<u32, String>>>()
+    });
+    let now = known(allowed)?;
     let cores = cores(value, interface, readings);
-    if interface.interrupts.is_empty() || cores.is_empty() {
-        return Outcome::LeftOut(WhyLeftOut::Absent);
+    if now.is_empty() || cores.is_empty() {
+        return Err(WhyLeftOut::Absent);
     }
-    let wanted: BTreeMap<u32, String> = interface
-        .interrupts
-        .keys()
-        .enumerate()
-        .map(|(number, irq)| (*irq, cores[number % cores.len()].to_string()))
-        .collect();
+    let in_turn = now.keys().zip(cores.iter().cycle());
+    let wanted: BTreeMap<u32, String> = in_turn.map(|(irq, core)| (*irq, core.to_string())).collect();
     let words = |of: &BTreeMap<u32, String>| {
         of.iter().map(|(irq, cores)| format!("{irq}: {cores}")).collect::<Vec<_>>().join(", ")
     };
-    if wanted == interface.interrupts {
-        return Outcome::Kept(words(&wanted));
+    if wanted == now {
+        return Ok(Planned::Kept(words(&wanted)));
     }
     let files = wanted.iter().map(|(irq, core)| (format!("/proc/irq/{irq}/smp_affinity_list"), core.clone())).collect();
     let setting = format!("interrupts of {}", interface.name);
     let change = MachineSetting { setting, value: words(&wanted), files }.into();
-    Outcome::Change { before: words(&interface.interrupts), wanted: words(&wanted), change }
+    Ok(Planned::Change { before: words(&now), wanted: words(&wanted), change })
 }
 
 fn of_machine(value: &ProfileValue, readings: &TuningReadings) -> Outcome {
@@ -271,58 +269,58 @@ fn of_machine(value: &ProfileValue, readings: &TuningReadings) -> Outcome {
         Setting::IdleLatency => idle_latency(value, readings),
         Setting::HugePages => huge_pages(value, readings),
         Setting::Boot(name) => boot(value, name, readings),
-        _ => Outcome::LeftOut(WhyLeftOut::Absent),
+        _ => Err(WhyLeftOut::Absent),
     }
 }
 
 fn sysctl(value: &ProfileValue, key: &str, readings: &TuningReadings) -> Outcome {
-    let now = match readings.sysctls.get(key) {
-        Some(Reading::Known(now)) => now,
-        Some(Reading::Unreadable { why, .. }) => {
-            return Outcome::LeftOut(WhyLeftOut::Unreadable { cause: why.clone() });
-        }
-        Some(Reading::Absent) | None => return Outcome::LeftOut(WhyLeftOut::Absent),
-    };
-    let Some(wanted) = value.instead(now) else { return Outcome::Kept(spaced(now)) };
+    let now = known(readings.sysctls.get(key).map_or(Reading::Absent, Reading::as_ref))?;
+    let Some(wanted) = value.instead(now) else { return Ok(Planned::Kept(now.clone())) };
     if SETS_OTHERS.contains(&key) {
-        return Outcome::LeftOut(WhyLeftOut::SetsOthers);
+        return Err(WhyLeftOut::SetsOthers);
     }
     let change = Sysctl { namespace: String::new(), key: key.to_owned(), value: wanted.clone() }.into();
-    Outcome::Change { before: spaced(now), wanted, change }
+    Ok(Planned::Change { before: now.clone(), wanted, change })
 }
 
 fn governor(value: &ProfileValue, readings: &TuningReadings) -> Outcome {
-    if readings.governors.is_empty() {
-        return Outcome::LeftOut(WhyLeftOut::Absent);
+    let governors = known(readings.governors.as_ref())?;
+    if governors.is_empty() {
+        return Err(WhyLeftOut::Absent);
     }
     if !readings.known_governors.contains(&value.value) {
-        return Outcome::LeftOut(WhyLeftOut::NoGovernor { known: readings.known_governors.join(", ") });
+        return Err(WhyLeftOut::NoGovernor { known: readings.known_governors.join(", ") });
     }
-    let wanted = readings.governors.keys().map(|path| (path.clone(), value.value.clone()));
-    let before = distinct(readings.governors.values().cloned());
-    files("governor", before, &value.value, wanted.collect(), &readings.governors)
+    let path = |core: usize| format!("{CPUS}/cpu{core}/cpufreq/scaling_governor");
+    let now = governors.iter().flat_map(|(governor, cores)| {
+        let cores = core_list::parse(cores).unwrap_or_default();
+        cores.into_iter().map(move |core| (path(core), governor.clone()))
+    });
+    let now: BTreeMap<String, String> = now.collect();
+    let wanted = now.keys().map(|path| (path.clone(), value.value.clone())).collect();
+    let before = governors.keys().cloned().collect::<Vec<_>>().join(", ");
+    files("governor", before, &value.value, wanted, &now)
 }
 
 fn idle_latency(value: &ProfileValue, readings: &TuningReadings) -> Outcome {
-    let Ok(most) = value.value.parse::<u64>() else { return Outcome::LeftOut(WhyLeftOut::Absent) };
-    // A state that is disabled already stays so.
-    let deep = readings.idle_states.iter().filter(|state| state.latency_us > most);
-    let wanted: BTreeMap<String, String> = deep.map(|state| (state.path.clone(), "1".to_owned())).collect();
-    let now = readings.idle_states.iter().map(|state| (state.path.clone(), u8::from(state.disabled).to_string()));
-    if readings.idle_states.is_empty() {
-        return Outcome::LeftOut(WhyLeftOut::Absent);
+    let Ok(most) = value.value.parse::<u64>() else { return Err(WhyLeftOut::Absent) };
+    let states = known(readings.idle_states.as_ref())?;
+    if states.is_empty() {
+        return Err(WhyLeftOut::Absent);
     }
-    let open = readings.idle_states.iter().filter(|state| !state.disabled).map(|state| state.latency_us).max();
-    let before = format!("{} µs", open.unwrap_or_default());
-    files("idle-latency", before, &format!("{most} µs"), wanted, &now.collect())
+    let open = states.iter().filter(|(_, state)| state.enabled);
+    let deepest = open.clone().map(|(_, state)| state.latency_us).max().unwrap_or(0);
+    // A state that is disabled already stays so.
+    let deep = open.filter(|(_, state)| state.latency_us > most);
+    let wanted = deep.map(|(folder, _)| (format!("{folder}/disable"), "1".to_owned())).collect();
+    files("idle-latency", format!("{deepest} µs"), &format!("{most} µs"), wanted, &BTreeMap::new())
 }
 
 fn huge_pages(value: &ProfileValue, readings: &TuningReadings) -> Outcome {
     let path = "/sys/kernel/mm/transparent_hugepage/enabled".to_owned();
-    match readings.huge_pages.known() {
-        None => Outcome::LeftOut(WhyLeftOut::Absent),
-        Some(now) if value.instead(now).is_none() => Outcome::Kept(now.clone()),
-        Some(now) => {
+    match known(readings.huge_pages.as_ref())? {
+        now if value.instead(now).is_none() => Ok(Planned::Kept(now.clone())),
+        now => {
             let (wanted, known) = ([(path.clone(), value.value.clone())].into(), [(path, now.clone())].into());
             files("transparent-hugepages", now.clone(), &value.value, wanted, &known)
         }
@@ -340,30 +338,19 @@ fn files(
     let files: BTreeMap<String, String> =
         files.into_iter().filter(|(path, value)| now.get(path) != Some(value)).collect();
     if files.is_empty() {
-        return Outcome::Kept(before);
+        return Ok(Planned::Kept(before));
     }
     let change = MachineSetting { setting: setting.to_owned(), value: wanted.to_owned(), files }.into();
-    Outcome::Change { before, wanted: wanted.to_owned(), change }
-}
-
-fn distinct(values: impl Iterator<Item = String>) -> String {
-    let mut values: Vec<String> = values.collect();
-    values.sort();
-    values.dedup();
-    values.join(", ")
+    Ok(Planned::Change { before, wanted: wanted.to_owned(), change })
 }
 
 fn boot(value: &ProfileValue, name: &str, readings: &TuningReadings) -> Outcome {
-    let Some(line) = readings.command_line.known() else { return Outcome::LeftOut(WhyLeftOut::Absent) };
+    let line = known(readings.command_line.as_ref())?;
     let there = line.split_whitespace().find(|word| *word == name || word.starts_with(&format!("{name}=")));
     match there {
-        Some(there) => Outcome::Kept(there.to_owned()),
-        None => Outcome::ByHand(format!("{name}={}", value.value)),
+        Some(there) => Ok(Planned::Kept(there.to_owned())),
+        None => Ok(Planned::ByHand(format!("{name}={}", value.value))),
     }
-}
-
-fn spaced(text: &str) -> String {
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 /// Least MTU with which IPv6 works (RFC 8200, section 5).

@@ -58,14 +58,14 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{DatagramHeader, Versions, Way, write};
+    use crate::{DatagramHeader, NextHop, Versions, write};
 
     fn bound(port: u16) -> Binding {
         Binding { address: None, port, peer: None, versions: Versions::Both, has_device: false, shares: false }
     }
 
     fn frame(from: &str, to: &str, payload: &[u8]) -> Vec<u8> {
-        let way = Way { source_mac: Mac([2; 6]), next_hop_mac: Mac([2; 6]), mtu: 1500 };
+        let way = NextHop { source_mac: Mac([2; 6]), next_hop_mac: Mac([2; 6]), mtu: 1500 };
         let [from, to] = [from, to].map(|end| end.parse().expect("an address"));
         let mut frame = vec![0; 1600];
         let header = DatagramHeader { from, to, ttl: 1, traffic_class: 0, identification: None, flow_label: 0 };

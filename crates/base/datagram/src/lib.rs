@@ -15,5 +15,5 @@ pub use self::{
     bindings::{Binding, Bindings, SocketId, Versions},
     identified::Identifications,
     input::Input,
-    outgoing::{DatagramHeader, Way, WriteError, flow_label, write},
+    outgoing::{DatagramHeader, NextHop, WriteError, flow_label, write},
 };

@@ -12,7 +12,7 @@ use crate::arrived::ETHERNET_HEADER;
 
 /// How packets reach a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct NextHop {
     /// MAC address of the interface that they leave by.
     pub source_mac: Mac,
     /// MAC address of the next hop.
@@ -73,7 +73,7 @@ pub enum WriteError {
 /// Writes headers and payload, which may be in pieces, into a frame without FCS; returns the frame's length. What may not be fragmented has 0 for its
 /// IPv4 identification, which means nothing then (RFC 6864).
 pub fn write<'a>(
-    way: &Way,
+    way: &NextHop,
     datagram: &DatagramHeader,
     pieces: impl Iterator<Item = &'a [u8]> + Clone,
     frame: &mut [u8],
@@ -165,7 +165,8 @@ mod tests {
     use super::*;
     use crate::{Sums, read};
 
-    const WAY: Way = Way { source_mac: Mac([2, 0, 0, 0, 0, 1]), next_hop_mac: Mac([2, 0, 0, 0, 0, 2]), mtu: 1500 };
+    const NEXT_HOP: NextHop =
+        NextHop { source_mac: Mac([2, 0, 0, 0, 0, 1]), next_hop_mac: Mac([2, 0, 0, 0, 0, 2]), mtu: 1500 };
 
     fn datagram(v4: bool, ports: (u16, u16)) -> DatagramHeader {
         let [from, to]: [IpAddr; 2] = match v4 {
@@ -187,7 +188,7 @@ mod tests {
         ) {
             let datagram = DatagramHeader { identification, flow_label, ..datagram(v4, ports) };
             let mut frame = [0xee; 2048];
-            let length = write(&WAY, &datagram, pieces.iter().map(Vec::as_slice), &mut frame).expect("it fits");
+            let length = write(&NEXT_HOP, &datagram, pieces.iter().map(Vec::as_slice), &mut frame).expect("it fits");
             let payload = pieces.concat();
             let packet = etherparse::PacketHeaders::from_ethernet_slice(&frame[..length]).expect("a packet");
             prop_assert_eq!(packet.payload.slice(), &payload[..]);
@@ -228,7 +229,7 @@ mod tests {
         let payload = [0; 1473];
         let mut frame = [0; 2048];
         let mut write = |length: usize, datagram: &DatagramHeader| {
-            super::write(&WAY, datagram, [&payload[..length]].into_iter(), &mut frame)
+            super::write(&NEXT_HOP, datagram, [&payload[..length]].into_iter(), &mut frame)
         };
         assert_eq!(write(1472, &datagram(true, (1, 2))), Ok(1514));
         assert_eq!(write(1473, &datagram(true, (1, 2))), Err(WriteError::TooLong { packet: 1501, mtu: 1500 }));
@@ -236,7 +237,7 @@ mod tests {
         assert_eq!(write(1453, &datagram(false, (1, 2))), Err(WriteError::TooLong { packet: 1501, mtu: 1500 }));
         let mixed = DatagramHeader { to: datagram(false, (1, 2)).to, ..datagram(true, (1, 2)) };
         assert_eq!(write(0, &mixed), Err(WriteError::MixedVersions));
-        let small = super::write(&WAY, &datagram(true, (1, 2)), [&payload[..20]].into_iter(), &mut [0; 60]);
+        let small = super::write(&NEXT_HOP, &datagram(true, (1, 2)), [&payload[..20]].into_iter(), &mut [0; 60]);
         assert_eq!(small, Err(WriteError::NoRoom(60)));
     }
 }

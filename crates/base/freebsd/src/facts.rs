@@ -215,7 +215,7 @@ fn settings(interface: &Interface) -> InterfaceSettings {
         |name: &String| (name.clone(), Offload { on: interface.options.contains(name), changeable: can(name) });
     InterfaceSettings {
         lower: interface.parent.clone(),
-        offloads: interface.capabilities.iter().chain(&interface.options).map(offload).collect(),
+        offloads: Reading::Known(interface.capabilities.iter().chain(&interface.options).map(offload).collect()),
         ..InterfaceSettings::default()
     }
 }

@@ -10,8 +10,8 @@ use std::path::PathBuf;
 use serde::Serialize;
 
 pub use account::{
-    Account, Agreement, Beyond, Claim, Counted, Fate, Flatness, Health, KernelCounted, Link, NotHandedOver, Outside,
-    Passed, Program, Queue, Record, Refusal, Steering, Witnessed,
+    Account, Agreement, Claim, Counted, Fate, Flatness, Health, KernelCounted, Link, NotHandedOver, Passed, Program,
+    Queue, Record, Refusal, Steering, TrustedCounts, UngrantedSockets, UnlistedSockets,
 };
 pub use reason::Reason;
 

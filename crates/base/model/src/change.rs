@@ -87,7 +87,7 @@ kinds! {
     #[serde(rename = "port")]
     Nic(MovedNic),
     /// A network manager told to leave a NIC alone.
-    #[serde(rename = "left-alone")]
+    #[serde(rename = "unmanaged-nic", alias = "left-alone")]
     UnmanagedNic(UnmanagedNic),
     /// A number of a driver.
     DriverSetting(DriverSetting),

@@ -202,7 +202,7 @@ impl InterfaceFacts {
     pub(crate) fn lasting(&self) -> Self {
         let still = |settings: &InterfaceSettings| {
             let other_end = settings.other_end.clone().map(|end| OtherEnd { namespace: String::new(), ..end });
-            InterfaceSettings { interrupts: Vec::new(), other_end, ..settings.clone() }
+            InterfaceSettings { interrupts: Reading::Absent, other_end, ..settings.clone() }
         };
         Self { settings: self.settings.as_ref().map(still), ..self.clone() }
     }

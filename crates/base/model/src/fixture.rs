@@ -4,8 +4,8 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use crate::{
     Batch, Bed, BedKind, ClockRelation, Direction, Endpoint, Engine, Environment, FrameSize, GoodputSpec, IpVersion,
-    Measured, Mtu, Nanos, PacketStream, PacketsReceived, PacketsSent, Plan, Privilege, Protocol, ReceiveWay, Run,
-    RunId, Seat, SendWay, Stack, Trial,
+    Measured, Mtu, Nanos, PacketStream, PacketsReceived, PacketsSent, Plan, Privilege, Protocol, ReceiveMethod, Run,
+    RunId, SendMethod, SideSetup, Stack, Trial,
 };
 
 /// When the run and its trials began.
@@ -52,8 +52,8 @@ pub fn goodput(protocol: Protocol) -> GoodputSpec {
         mtu: None,
         window: None,
         congestion: None,
-        send: SendWay::Write,
-        receive: ReceiveWay::Read,
+        send: SendMethod::Write,
+        receive: ReceiveMethod::Read,
         datagram: None,
         batch: Batch::Mmsg,
         rate: None,
@@ -131,8 +131,8 @@ pub fn loopback(ip: IpVersion) -> IpAddr {
 }
 
 /// An end on loopback, with its whole MTU and no core of its own.
-pub fn seat(ip: IpVersion, peer: Option<SocketAddr>) -> Seat {
-    Seat {
+pub fn setup(ip: IpVersion, peer: Option<SocketAddr>) -> SideSetup {
+    SideSetup {
         endpoint: "a".to_owned(),
         local: loopback(ip),
         peer,

@@ -14,6 +14,7 @@ pub mod change;
 pub mod check;
 mod choice;
 pub mod comparison;
+pub mod core_list;
 pub mod counters;
 pub mod difference;
 pub mod doubt;

@@ -55,10 +55,24 @@ impl<T> Reading<T> {
 
     /// Another value, which is absent where this one does not have it.
     pub fn and_then<U>(self, f: impl FnOnce(T) -> Option<U>) -> Reading<U> {
+        self.then(|value| f(value).map_or(Reading::Absent, Reading::Known))
+    }
+
+    /// Another reading, made from this value.
+    pub fn then<U>(self, f: impl FnOnce(T) -> Reading<U>) -> Reading<U> {
         match self {
-            Self::Known(value) => f(value).map_or(Reading::Absent, Reading::Known),
+            Self::Known(value) => f(value),
             Self::Absent => Reading::Absent,
             Self::Unreadable { path, why } => Reading::Unreadable { path, why },
+        }
+    }
+
+    /// A reading of the value where it stands.
+    pub fn as_ref(&self) -> Reading<&T> {
+        match self {
+            Self::Known(value) => Reading::Known(value),
+            Self::Absent => Reading::Absent,
+            Self::Unreadable { path, why } => Reading::Unreadable { path: path.clone(), why: why.clone() },
         }
     }
 
@@ -73,6 +87,21 @@ impl<T> Reading<T> {
     /// This one, or another where it is absent.
     pub fn or(self, other: impl FnOnce() -> Self) -> Self {
         if matches!(self, Self::Absent) { other() } else { self }
+    }
+}
+
+/// All values that there are; unreadable as soon as one is.
+impl<T, C: Default + Extend<T>> FromIterator<Reading<T>> for Reading<C> {
+    fn from_iter<I: IntoIterator<Item = Reading<T>>>(readings: I) -> Self {
+        let mut all = C::default();
+        for reading in readings {
+            match reading {
+                Reading::Known(value) => all.extend([value]),
+                Reading::Absent => {}
+                Reading::Unreadable { path, why } => return Self::Unreadable { path, why },
+            }
+        }
+        Self::Known(all)
     }
 }
 
@@ -216,6 +245,10 @@ mod tests {
             unreadable("/x").map(|value| value.len()),
             Reading::<usize>::Unreadable { path: "/x".into(), why: "Permission denied".into() }
         );
+        let all = |readings: Vec<Reading<u32>>| readings.into_iter().collect::<Reading<Vec<u32>>>();
+        assert_eq!(all(vec![Reading::Known(1), Reading::Absent, Reading::Known(2)]), Reading::Known(vec![1, 2]));
+        let refused = Reading::Unreadable { path: "/x".into(), why: "no".into() };
+        assert!(matches!(all(vec![Reading::Known(1), refused]), Reading::Unreadable { .. }));
         assert_eq!(Reading::Known(4).and_then(|_| None::<u32>).or(|| Reading::Known(5)), Reading::Known(5));
     }
 }

@@ -5,16 +5,22 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{counters::Delta, reading::Reading};
+use crate::{
+    change::DriverNumber,
+    counters::Delta,
+    reading::{OrEmpty, Reading},
+};
 
 /// Processor, memory and slots of a machine.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct ProcessorFacts {
-    /// Frequency governors, each with its cores, as lists of the kernel; empty where the machine has none.
-    pub governors: BTreeMap<String, String>,
+    /// Frequency governors, each with its cores, as lists of the kernel; absent where the machine has none.
+    #[serde(with = "OrEmpty::<BTreeMap<String, String>>")]
+    pub governors: Reading<BTreeMap<String, String>>,
     /// Idle states of core 0, the shallowest first.
-    pub idle_states: Vec<IdleState>,
+    #[serde(with = "OrEmpty::<Vec<IdleState>>")]
+    pub idle_states: Reading<Vec<IdleState>>,
     /// State of simultaneous multithreading: `on`, `off`, `notsupported` …
     pub smt: Reading<String>,
     /// Cores without a timer tick, as the kernel writes the list.
@@ -87,13 +93,16 @@ pub struct InterfaceSettings {
     /// The other end of a veth pair.
     pub other_end: Option<OtherEnd>,
     /// Fields of the structures of linux/ethtool.h by setting: `rings`, `channels`, `coalescing`, `pause`.
-    pub numbers: BTreeMap<String, Vec<u32>>,
-    /// Offloads that matter, as `ethtool -k` names them.
-    pub offloads: BTreeMap<String, Offload>,
+    #[serde(with = "OrEmpty::<BTreeMap<String, Vec<u32>>>")]
+    pub numbers: Reading<BTreeMap<String, Vec<u32>>>,
+    /// Offloads by the kernel's names; a stored machine has those that an inspection judges.
+    #[serde(with = "OrEmpty::<BTreeMap<String, Offload>>")]
+    pub offloads: Reading<BTreeMap<String, Offload>>,
     /// Its queueing disciplines, like `fq 8001:`.
     pub qdiscs: Vec<String>,
     /// Interrupts of its card.
-    pub interrupts: Vec<Interrupt>,
+    #[serde(with = "OrEmpty::<Vec<Interrupt>>")]
+    pub interrupts: Reading<Vec<Interrupt>>,
     /// Memory node of its card; null where the firmware gives none.
     pub node: Option<usize>,
     /// Cores of that node.
@@ -139,6 +148,9 @@ pub struct Interrupt {
     pub action: String,
     /// Cores that it is delivered to.
     pub cores: Vec<usize>,
+    /// Cores that it may be delivered to, as a list of the kernel.
+    #[serde(default)]
+    pub allowed: Reading<String>,
 }
 
 /// Configuration of a PCI Express device.
@@ -161,19 +173,6 @@ pub struct PciSizes {
     pub read_request: u32,
 }
 
-/// Rings of a driver: `struct ethtool_ringparam`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rings {
-    /// Most descriptors of a receive ring.
-    pub receive_most: u32,
-    /// Descriptors of a receive ring.
-    pub receive: u32,
-    /// Most descriptors of a transmit ring.
-    pub transmit_most: u32,
-    /// Descriptors of a transmit ring.
-    pub transmit: u32,
-}
-
 /// Queues of a driver: `struct ethtool_channels`, the combined ones counted for both directions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Channels {
@@ -183,17 +182,6 @@ pub struct Channels {
     pub receive: u32,
     /// Whether they are combined with transmit queues.
     pub combined: bool,
-}
-
-/// Coalescing of received packets: `struct ethtool_coalesce`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Coalescing {
-    /// Delay of an interrupt in microseconds.
-    pub receive_us: u32,
-    /// Packets that end the delay.
-    pub receive_frames: u32,
-    /// Whether the driver adapts both by itself.
-    pub adaptive: bool,
 }
 
 /// Pause frames: `struct ethtool_pauseparam`.
@@ -208,10 +196,20 @@ pub struct Pause {
 }
 
 impl InterfaceSettings {
-    /// Its rings, where the driver has some.
-    pub fn rings(&self) -> Option<Rings> {
-        let [receive_most, _, _, transmit_most, receive, _, _, transmit] = self.fields("rings")?;
-        Some(Rings { receive_most, receive, transmit_most, transmit }).filter(|rings| rings.receive_most > 0)
+    /// A number of its driver with the most that the driver takes, where it tells; absent where it has no such number.
+    pub fn number(&self, number: DriverNumber) -> Reading<(u32, Option<u32>)> {
+        let (structure, place, most) = number.place();
+        self.numbers.as_ref().and_then(|numbers| {
+            let fields = numbers.get(structure)?;
+            let most = most.map(|most| fields.get(most).copied());
+            let value = (*fields.get(place)?, most.flatten());
+            (value.1 != Some(0)).then_some(value)
+        })
+    }
+
+    /// An offload; absent where the kernel has none of this name.
+    pub fn offload(&self, name: &str) -> Reading<Offload> {
+        self.offloads.as_ref().and_then(|offloads| offloads.get(name).copied())
     }
 
     /// Its queues, where the driver tells.
@@ -225,13 +223,6 @@ impl InterfaceSettings {
         Some(channels).filter(|channels| channels.most > 0)
     }
 
-    /// Its coalescing, where the driver tells.
-    pub fn coalescing(&self) -> Option<Coalescing> {
-        let all = self.numbers.get("coalescing")?;
-        let field = |index: usize| all.get(index).copied();
-        Some(Coalescing { receive_us: field(0)?, receive_frames: field(1)?, adaptive: field(9)? != 0 })
-    }
-
     /// Its pause frames, where the driver tells.
     pub fn pause(&self) -> Option<Pause> {
         let [negotiated, receive, transmit] = self.fields("pause")?.map(|field| field != 0);
@@ -239,7 +230,7 @@ impl InterfaceSettings {
     }
 
     fn fields<const N: usize>(&self, setting: &str) -> Option<[u32; N]> {
-        self.numbers.get(setting)?.as_slice().try_into().ok()
+        self.numbers.known()?.get(setting)?.as_slice().try_into().ok()
     }
 }
 
@@ -254,11 +245,19 @@ mod tests {
             ("channels".to_owned(), vec![0, 0, 1, 63, 0, 0, 1, 8]),
             ("pause".to_owned(), vec![1, 0]),
         ];
-        let settings = InterfaceSettings { numbers: numbers.into(), ..InterfaceSettings::default() };
-        let rings = Rings { receive_most: 4096, receive: 512, transmit_most: 4096, transmit: 256 };
-        assert_eq!(settings.rings(), Some(rings));
+        let settings = InterfaceSettings { numbers: BTreeMap::from(numbers).into(), ..InterfaceSettings::default() };
+        assert_eq!(settings.number(DriverNumber::RingRx), Reading::Known((512, Some(4096))));
         assert_eq!(settings.channels(), Some(Channels { most: 63, receive: 8, combined: true }));
-        assert_eq!((settings.pause(), settings.coalescing()), (None, None), "too few numbers");
+        assert_eq!(settings.number(DriverNumber::RingTx), Reading::Known((256, Some(4096))));
+        assert_eq!(settings.number(DriverNumber::ChannelsRx), Reading::Absent, "it has combined ones alone");
+        assert_eq!(
+            (settings.pause(), settings.number(DriverNumber::RxUsecs)),
+            (None, Reading::Absent),
+            "too few numbers"
+        );
+        let refused = Reading::Unreadable { path: "ethtool -g eth1".into(), why: "no rights".into() };
+        let settings = InterfaceSettings { numbers: refused, ..InterfaceSettings::default() };
+        assert!(matches!(settings.number(DriverNumber::RingRx), Reading::Unreadable { .. }), "it may have rings");
     }
 
     #[test]

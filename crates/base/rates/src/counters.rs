@@ -1,6 +1,6 @@
 //! How far counters went between two readings.
 
-use crate::reading::Way;
+use crate::reading::DirectionCounts;
 
 /// Traffic between two readings, received and sent; `None` where the counters began anew meanwhile, so that
 /// nothing is known.
@@ -8,13 +8,13 @@ use crate::reading::Way;
 /// A counter that went back either wrapped or was reset. Some drivers count in 32 bits: one that wrapped was in the last
 /// quarter of them and is in the first now, which takes less than 3 s at 10 Gbit/s. A reset puts all back at once, and hardly
 /// ever finds each of them there.
-pub(crate) fn passed(before: &[Way; 2], after: &[Way; 2]) -> Option<[Way; 2]> {
+pub(crate) fn passed(before: &[DirectionCounts; 2], after: &[DirectionCounts; 2]) -> Option<[DirectionCounts; 2]> {
     let [received, sent] = [0, 1].map(|way| way_passed(&before[way], &after[way]));
     Some([received?, sent?])
 }
 
-fn way_passed(before: &Way, after: &Way) -> Option<Way> {
-    Some(Way {
+fn way_passed(before: &DirectionCounts, after: &DirectionCounts) -> Option<DirectionCounts> {
+    Some(DirectionCounts {
         bytes: grown(before.bytes, after.bytes)?,
         packets: grown(before.packets, after.packets)?,
         dropped: grown(before.dropped, after.dropped)?,
@@ -36,8 +36,8 @@ mod tests {
 
     use super::*;
 
-    fn way(bytes: u64, packets: u64) -> Way {
-        Way { bytes, packets, ..Way::default() }
+    fn way(bytes: u64, packets: u64) -> DirectionCounts {
+        DirectionCounts { bytes, packets, ..DirectionCounts::default() }
     }
 
     #[test]

@@ -15,6 +15,6 @@ mod watch;
 pub use driver::{DriverRates, Moving, QueueRates};
 pub use history::{Column, History};
 pub use line::{WIRE_EXTRA, wire_bits};
-pub use link::{Both, Link, Peak, WayRates};
-pub use reading::{DriverReading, Incarnation, LinkReading, LinkState, Way};
+pub use link::{Both, DirectionRates, Link, Peak};
+pub use reading::{DirectionCounts, DriverReading, Incarnation, LinkReading, LinkState};
 pub use watch::{FORGOTTEN, Key, Watch};

@@ -7,7 +7,7 @@ use crate::{
     driver::DriverRates,
     history::History,
     line::wire_bits,
-    reading::{Incarnation, LinkReading, LinkState, Way},
+    reading::{DirectionCounts, Incarnation, LinkReading, LinkState},
 };
 
 /// Received, and sent.
@@ -15,7 +15,7 @@ pub type Both<T> = [T; 2];
 
 /// Rates of one way.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct WayRates {
+pub struct DirectionRates {
     /// bit/s of frames, without FCS.
     pub bps: f64,
     /// packets/s.
@@ -47,10 +47,10 @@ pub struct Link {
     /// When it was last looked for, and when last found.
     looked: Nanos,
     found: Nanos,
-    before: Both<Way>,
-    now: Option<Both<WayRates>>,
+    before: Both<DirectionCounts>,
+    now: Option<Both<DirectionRates>>,
     /// Traffic in the time that is known.
-    totals: Both<Way>,
+    totals: Both<DirectionCounts>,
     known: Nanos,
     peaks: Both<Peak>,
     history: History,
@@ -96,7 +96,7 @@ impl Link {
         self.count(time, None);
     }
 
-    fn count(&mut self, time: Nanos, passed: Option<Both<Way>>) {
+    fn count(&mut self, time: Nanos, passed: Option<Both<DirectionCounts>>) {
         let line = self.state.line_bps;
         self.now = passed.map(|ways| ways.map(|way| rates(&way, time, line)));
         self.history.add(time, passed.map(|ways| ways.map(|way| [8.0 * way.bytes as f64, way.packets as f64])));
@@ -131,12 +131,12 @@ impl Link {
     }
 
     /// Rates of the last interval; `None` where they are not known: at first, when it is gone, when its counters were reset.
-    pub fn now(&self) -> Option<&Both<WayRates>> {
+    pub fn now(&self) -> Option<&Both<DirectionRates>> {
         self.now.as_ref()
     }
 
     /// Mean rates over all the time that is known; `None` before there is any.
-    pub fn mean(&self) -> Option<Both<WayRates>> {
+    pub fn mean(&self) -> Option<Both<DirectionRates>> {
         let known = (self.known.0 > 0).then_some(self.known)?;
         Some(self.totals.map(|way| rates(&way, known, self.state.line_bps)))
     }
@@ -147,7 +147,7 @@ impl Link {
     }
 
     /// Traffic since it is watched, in the time that is known.
-    pub fn totals(&self) -> &Both<Way> {
+    pub fn totals(&self) -> &Both<DirectionCounts> {
         &self.totals
     }
 
@@ -167,10 +167,10 @@ impl Link {
     }
 }
 
-fn rates(way: &Way, time: Nanos, line_bps: Option<u64>) -> WayRates {
+fn rates(way: &DirectionCounts, time: Nanos, line_bps: Option<u64>) -> DirectionRates {
     let seconds = time.as_secs_f64();
     let a_second = |count: u64| count as f64 / seconds;
-    WayRates {
+    DirectionRates {
         bps: 8.0 * a_second(way.bytes),
         pps: a_second(way.packets),
         dropped: a_second(way.dropped),
@@ -188,14 +188,14 @@ mod tests {
     const SECOND: u64 = 1_000_000_000;
 
     fn reading(at: u64, bytes: u64, packets: u64) -> LinkReading {
-        let sent = Way { bytes, packets, ..Way::default() };
+        let sent = DirectionCounts { bytes, packets, ..DirectionCounts::default() };
         LinkReading {
             at: Nanos(at),
             namespace: String::new(),
             name: "eth1".to_owned(),
             incarnation: Incarnation { namespace: 1, index: 2 },
             state: LinkState { up: true, line_bps: Some(1_000_000_000), ..LinkState::default() },
-            ways: [Way::default(), sent],
+            ways: [DirectionCounts::default(), sent],
             driver: Default::default(),
         }
     }
@@ -239,7 +239,7 @@ mod tests {
         other.incarnation.namespace = 2;
         link.take(other);
         assert!(link.now().is_none());
-        assert_eq!(link.totals()[1], Way::default());
+        assert_eq!(link.totals()[1], DirectionCounts::default());
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub struct LinkReading {
     /// Its kind and state.
     pub state: LinkState,
     /// Received and sent since it came to be.
-    pub ways: [Way; 2],
+    pub ways: [DirectionCounts; 2],
     /// Its driver's counters beside that.
     pub driver: DriverReading,
 }
@@ -51,7 +51,7 @@ pub struct LinkState {
 
 /// Counts of one way of an interface; index 0 of a pair is received, index 1 sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Way {
+pub struct DirectionCounts {
     /// Bytes of frames, without FCS.
     pub bytes: u64,
     /// Packets, as the driver counts them.

@@ -106,7 +106,7 @@ fn sorted(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::reading::{Incarnation, LinkState, Way};
+    use crate::reading::{DirectionCounts, Incarnation, LinkState};
 
     fn reading(at: u64, namespace: &str, name: &str) -> LinkReading {
         LinkReading {
@@ -115,7 +115,7 @@ mod tests {
             name: name.to_owned(),
             incarnation: Incarnation::default(),
             state: LinkState { loopback: name == "lo", ..LinkState::default() },
-            ways: [Way::default(); 2],
+            ways: [DirectionCounts::default(); 2],
             driver: Default::default(),
         }
     }

@@ -27,7 +27,7 @@ use kernel::{
 };
 use model::{
     Privilege,
-    bypass::{Account, Claim, Hindrance, Obstacle, Outside, Passed, Refusal, Steering, Wait},
+    bypass::{Account, Claim, Hindrance, Obstacle, Passed, Refusal, Steering, UngrantedSockets, Wait},
 };
 
 use account::Known;
@@ -207,7 +207,7 @@ fn no_program() -> BypassError {
 #[derive(Default)]
 struct RecordedEvents {
     claims: Vec<Claim>,
-    outside: Vec<Outside>,
+    outside: Vec<UngrantedSockets>,
     outside_beyond: u32,
     refused: Vec<Refusal>,
 }
@@ -221,7 +221,7 @@ fn listen(events: &Receiver<Event>, tell: impl Fn(Notice)) -> RecordedEvents {
     for event in events {
         match event {
             Event::Ended(claim) => kept.claims.push(claim),
-            Event::Outside { programs, beyond } => (kept.outside, kept.outside_beyond) = (programs, beyond),
+            Event::UngrantedSockets { programs, beyond } => (kept.outside, kept.outside_beyond) = (programs, beyond),
             Event::Refused { program, why } => {
                 let refusal = Refusal { program, why };
                 // A server's children may ask by the thousand, and strangers by as many names.

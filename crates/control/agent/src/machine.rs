@@ -10,7 +10,7 @@ use protocol::{Failure, FailureKind, LabState, LinkReading, Reply, Request, buil
 
 use crate::{
     failure, router,
-    tuning::{self, Others, TuningError},
+    tuning::{self, ForeignChanges, TuningError},
 };
 
 /// In a user namespace, changes and their record end with its last process.
@@ -82,17 +82,17 @@ impl Machine {
                 host::cabling::cabling(&interfaces).map(Reply::Cables).map_err(failure::kernel)
             }
             Request::RefusedCards => Ok(Reply::RefusedCards(host::interfaces::refused_cards())),
-            Request::TuningReadings { wanted } => {
-                Ok(Reply::TuningReadings(Box::new(host::tuning::readings(&wanted).map_err(failure::kernel)?)))
+            Request::TuningReadings { asked } => {
+                Ok(Reply::TuningReadings(Box::new(host::tuning::readings(&asked).map_err(failure::kernel)?)))
             }
             Request::Tune { order } => tuning_state(tuning::apply(&order).map(Some)),
             Request::TuningState => tuning_state(tuning::state()),
             Request::ConfirmTuning => tuning_state(tuning::confirm().map(Some)),
             Request::UndoTuning { force, forget } => {
                 let others = match (force, forget) {
-                    (true, _) => Others::Overwrite,
-                    (false, true) => Others::Forget,
-                    (false, false) => Others::Report,
+                    (true, _) => ForeignChanges::Overwrite,
+                    (false, true) => ForeignChanges::Forget,
+                    (false, false) => ForeignChanges::Report,
                 };
                 tuning::undo(others).map(Reply::TuningUndone).map_err(|error| failure::tuning(&error))
             }

@@ -97,11 +97,11 @@ fn measure(
     control: &Control,
     outbox: &Outbox,
 ) -> Result<Outcome, Failure> {
-    let is_pinned = task.seat.cpus.first().is_some_and(|core| cpu::pin_current_thread(*core).is_ok());
-    let failed = |error| failure::measurement_at(&task.seat.interface, &error);
-    let prepared = probe::prepare(&task.spec, task.side, &task.seat).map_err(failed)?;
+    let is_pinned = task.setup.cpus.first().is_some_and(|core| cpu::pin_current_thread(*core).is_ok());
+    let failed = |error| failure::measurement_at(&task.setup.interface, &error);
+    let prepared = probe::prepare(&task.spec, task.side, &task.setup).map_err(failed)?;
     // Nothing is sent before this side is ready.
-    let counters = Counters::begin(&task.seat.interface);
+    let counters = Counters::begin(&task.setup.interface);
     outbox.send(&FromAgent::Ready { id, address: prepared.address() });
     let start = wait_for_start(started, control).map_err(|error| failure::measurement(&error))?;
     clock::sleep_until(start);
@@ -110,7 +110,7 @@ fn measure(
         Ok(figures) => figures,
         Err(error) => return Err(Failure { events: counters.cut_off(), ..failed(error) }),
     };
-    let pinned = if is_pinned { task.seat.cpus.clone() } else { Vec::new() };
+    let pinned = if is_pinned { task.setup.cpus.clone() } else { Vec::new() };
     Ok(Outcome { pinned, counters: counters.end(), figures })
 }
 
@@ -134,7 +134,7 @@ mod tests {
         os::fd::OwnedFd,
     };
 
-    use model::{GoodputSpec, IpVersion, Protocol, Seat, Side, fixture};
+    use model::{GoodputSpec, IpVersion, Protocol, Side, SideSetup, fixture};
     use protocol::read_message;
 
     use super::*;
@@ -143,11 +143,11 @@ mod tests {
     fn side(side: Side, peer: Option<SocketAddr>) -> (Running, PipeReader) {
         let (duration, warmup) = (Nanos::from_secs(1), Nanos::from_millis(50));
         // No interface of another test, with which its counters would be shared.
-        let seat = Seat { interface: "none0".to_owned(), ..fixture::seat(IpVersion::V4, peer) };
+        let setup = SideSetup { interface: "none0".to_owned(), ..fixture::setup(IpVersion::V4, peer) };
         let spec = GoodputSpec { duration, warmup, ..fixture::goodput(Protocol::Tcp) }.into();
         let (messages, output) = io::pipe().expect("a pipe");
         let outbox = Outbox::new(File::from(OwnedFd::from(output)));
-        (Running::begin(1, Task { spec, side, seat }, outbox), messages)
+        (Running::begin(1, Task { spec, side, setup }, outbox), messages)
     }
 
     fn next(messages: &mut PipeReader) -> FromAgent {

@@ -30,7 +30,7 @@ const LEDGER: &str = "tune_";
 
 /// Treatment of changes that somebody else has changed again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Others {
+pub(crate) enum ForeignChanges {
     /// They stand, and stay recorded.
     Report,
     /// They are undone like the rest.
@@ -99,7 +99,7 @@ pub(crate) fn confirm() -> Result<TuningState, TuningError> {
 }
 
 /// Undoes the tuning of this namespace.
-pub(crate) fn undo(others: Others) -> Result<Undone, TuningError> {
+pub(crate) fn undo(others: ForeignChanges) -> Result<Undone, TuningError> {
     need_root()?;
     match message::ask(UNDO)? {
         Some(Answer::Undone(undone)) => return Ok(undone),
@@ -159,7 +159,7 @@ impl Made {
         // A crashed tuning's settings would pass for the machine's own.
         ledger::undo_stale(ledger::directory())?;
         let mut ledger = Ledger::open(ledger::directory(), &owner()?).map_err(|error| match error {
-            ledger::Error::Standing(_) => TuningError::Stands,
+            ledger::Error::NotUndone(_) => TuningError::Stands,
             ledger::Error::InUse(_) => TuningError::Busy,
             error => error.into(),
         })?;

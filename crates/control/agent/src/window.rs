@@ -17,17 +17,17 @@ use crate::events::Events;
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Running measurements of each interface.
-static AT_WORK: Mutex<Vec<(String, Weak<AtWork>)>> = Mutex::new(Vec::new());
+static AT_WORK: Mutex<Vec<(String, Weak<RunningMeasurements>)>> = Mutex::new(Vec::new());
 
 /// Number of running measurements at an interface.
 #[derive(Default)]
-struct AtWork {
+struct RunningMeasurements {
     count: Mutex<usize>,
     fewer: Condvar,
 }
 
 /// A running measurement, until it is dropped.
-struct Presence(Arc<AtWork>);
+struct Presence(Arc<RunningMeasurements>);
 
 impl Presence {
     fn at(interface: &str) -> Self {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::tuning::{TuningOrder, TuningReadings, TuningState, Undone, Wanted};
+use model::tuning::{SettingsToRead, TuningOrder, TuningReadings, TuningState, Undone};
 use protocol::{Reply, Request};
 
 use crate::{
@@ -36,8 +36,8 @@ impl TunedHost {
     ///
     /// # Errors
     /// The machine does not answer.
-    pub fn readings(&mut self, wanted: Wanted) -> Result<TuningReadings, BedError> {
-        match self.0.ask(Request::TuningReadings { wanted })? {
+    pub fn readings(&mut self, asked: SettingsToRead) -> Result<TuningReadings, BedError> {
+        match self.0.ask(Request::TuningReadings { asked })? {
             Reply::TuningReadings(readings) => Ok(*readings),
             other => Err(self.0.confused(&other)),
         }

@@ -16,8 +16,8 @@ use crate::{
     framing::{FrameError, write_message, write_preamble},
     memory,
     pipes::{
-        Beats, Copying, Inbox, Outbox, beat_in_background, collect_in_background, copy_in_background, harvest, post,
-        read_in_background,
+        Copying, Heartbeats, Inbox, Outbox, beat_in_background, collect_in_background, copy_in_background, harvest,
+        post, read_in_background,
     },
     ssh::{READ_BY_OTHERS, advice, advised, tells_of_a_cut},
 };
@@ -45,7 +45,7 @@ pub struct AgentLink {
     killed_before: Option<u64>,
     next_id: u64,
     /// Starts after the greetings.
-    beats: Option<Beats>,
+    beats: Option<Heartbeats>,
 }
 
 impl AgentLink {
@@ -263,7 +263,7 @@ impl AgentLink {
     }
 
     fn stopped(&self) -> Option<Duration> {
-        self.beats.as_ref().and_then(Beats::stopped)
+        self.beats.as_ref().and_then(Heartbeats::stopped)
     }
 
     fn complaints(&mut self) -> String {

@@ -3,11 +3,11 @@
 use std::net::{IpAddr, SocketAddr};
 
 use model::{
-    Answer, Bed, Change, CoreUse, CpuFacts, EndCounters, Mtu, Nanos, NicsState, ProbeSpec, Seat, Side, SideFigures,
-    SoFar,
+    Answer, Bed, Change, CoreUse, CpuFacts, EndCounters, Mtu, Nanos, NicsState, ProbeSpec, Side, SideFigures,
+    SideSetup, SoFar,
     card::{Cable, Refused},
     environment::{EndpointFacts, HostFacts},
-    tuning::{TuningOrder, TuningReadings, TuningState, Undone, Wanted},
+    tuning::{SettingsToRead, TuningOrder, TuningReadings, TuningState, Undone},
 };
 use serde::{Deserialize, Serialize};
 
@@ -219,8 +219,8 @@ pub enum Request {
     NicsState,
     /// Readings that a plan of tuning needs.
     TuningReadings {
-        /// The readings.
-        wanted: Wanted,
+        /// The settings.
+        asked: SettingsToRead,
     },
     /// Tune the machine, and keep that when the agent ends.
     Tune {
@@ -314,7 +314,7 @@ pub struct Task {
     /// The side.
     pub side: Side,
     /// Its place.
-    pub seat: Seat,
+    pub setup: SideSetup,
 }
 
 /// Result of one side.

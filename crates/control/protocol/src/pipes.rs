@@ -145,7 +145,7 @@ pub(crate) fn harvest<T: Default>(reader: JoinHandle<T>) -> T {
 }
 
 /// Heartbeats in the background, until this is dropped.
-pub(crate) struct Beats {
+pub(crate) struct Heartbeats {
     _stop: Sender<()>,
     pauses: Arc<Mutex<Pauses>>,
 }
@@ -157,7 +157,7 @@ struct Pauses {
     longest: Duration,
 }
 
-impl Beats {
+impl Heartbeats {
     /// How long this program was stopped, if an agent had to take it for gone.
     pub(crate) fn stopped(&self) -> Option<Duration> {
         self.pauses.lock().unwrap_or_else(PoisonError::into_inner).stopped()
@@ -184,10 +184,10 @@ impl Pauses {
 }
 
 /// Sends heartbeats until the returned value is dropped.
-pub(crate) fn beat_in_background(outbox: Outbox) -> Beats {
+pub(crate) fn beat_in_background(outbox: Outbox) -> Heartbeats {
     let (stop, stopped) = mpsc::channel();
     let pauses = Arc::new(Mutex::new(Pauses { since: None, longest: Duration::ZERO }));
-    let beats = Beats { _stop: stop, pauses: Arc::clone(&pauses) };
+    let beats = Heartbeats { _stop: stop, pauses: Arc::clone(&pauses) };
     thread::spawn(move || {
         let pauses = || pauses.lock().unwrap_or_else(PoisonError::into_inner);
         pauses().begin();

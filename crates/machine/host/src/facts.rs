@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use kernel::sysctl;
 use model::{
-    Reading,
+    Reading, core_list,
     environment::{EndpointFacts, HostFacts, InterfaceFacts},
     settings::SinceStart,
 };
@@ -62,7 +62,7 @@ pub fn host(wireproof_version: &str) -> HostFacts {
 fn host_of(source: &dyn Source, wireproof_version: &str) -> HostFacts {
     let cpuinfo = source.read("/proc/cpuinfo");
     let field = |name: &str| cpuinfo.clone().and_then(|text| parse::field(&text, name));
-    let count = |path: &str| source.read(path).and_then(|text| parse::list(&text)).map(|numbers| numbers.len());
+    let count = |path: &str| source.read(path).and_then(|text| core_list::parse(&text)).map(|numbers| numbers.len());
     HostFacts {
         hostname: source.read("/proc/sys/kernel/hostname").or_default(),
         boot_id: line(source, "/proc/sys/kernel/random/boot_id"),
@@ -165,8 +165,15 @@ fn mitigations(source: &dyn Source) -> BTreeMap<String, Reading<String>> {
 }
 
 fn settings(source: &dyn Source, keys: &[&str]) -> BTreeMap<String, Reading<String>> {
-    let read = |key: &str| source.read(&format!("/proc/sys/{}", key.replace('.', "/")));
-    there(keys.iter().map(|key| ((*key).to_owned(), read(key).map(|value| value.replace('\t', " ")))))
+    there(keys.iter().map(|key| ((*key).to_owned(), setting(source, key))))
+}
+
+/// A kernel setting, its words one space apart.
+pub(crate) fn setting(source: &dyn Source, key: &str) -> Reading<String> {
+    match sysctl::path(key) {
+        Ok(path) => source.read(&path.to_string_lossy()).map(|value| value.replace('\t', " ")),
+        Err(error) => Reading::Unreadable { path: key.to_owned(), why: error.to_string() },
+    }
 }
 
 /// Readings of settings that exist; one may be unreadable.

@@ -1,9 +1,10 @@
 //! Settings of an interface and its driver, as an inspection judges them.
 
-use std::collections::BTreeMap;
-
 use kernel::{link::Link, nic::LinkSettings};
-use model::settings::{InterfaceSettings, Interrupt, Offload};
+use model::{
+    Reading,
+    settings::{InterfaceSettings, Interrupt},
+};
 
 use crate::{
     card,
@@ -12,7 +13,7 @@ use crate::{
     source::Source,
 };
 
-/// Offloads that are judged, as the kernel names them.
+/// Offloads that an inspection judges, as the kernel names them.
 const OFFLOADS: [&str; 11] = [
     "rx-checksum",
     "rx-gro",
@@ -31,10 +32,19 @@ const OFFLOADS: [&str; 11] = [
 const PAUSE: u32 = 13;
 const ASYMMETRIC_PAUSE: u32 = 14;
 
-/// Reads them.
+/// Those that an inspection judges.
+pub(crate) fn judged(source: &dyn Source, link: &Link) -> InterfaceSettings {
+    let settings = of(source, link);
+    let offloads = settings.offloads.map(|mut offloads| {
+        offloads.retain(|name, _| OFFLOADS.contains(&name.as_str()));
+        offloads
+    });
+    InterfaceSettings { offloads, ..settings }
+}
+
+/// All of them.
 pub(crate) fn of(source: &dyn Source, link: &Link) -> InterfaceSettings {
     let name = link.name.as_str();
-    let offloads = source.offloads(name).or_default();
     let card = card_of(source, name);
     let node = card.as_ref().and_then(|card| card.node);
     let has_card = card.is_some();
@@ -42,23 +52,18 @@ pub(crate) fn of(source: &dyn Source, link: &Link) -> InterfaceSettings {
         kind: link.kind.clone(),
         lower: link.lower.clone(),
         other_end: if link.kind == "veth" { source.other_end(name).into_known() } else { None },
-        numbers: source.driver_settings(name).map(|settings| settings.numbers).or_default(),
-        offloads: judged(&offloads),
+        numbers: source.driver_settings(name).map(|settings| settings.numbers),
+        offloads: source.offloads(name),
         qdiscs: source.counters(name).or_default().1.into_iter().map(|qdisc| qdisc.name).collect(),
         interrupts: interrupts(source, name),
         node,
         node_cores: node.map(|node| node_cores(source, node)).unwrap_or_default(),
         receive_steering: receive_steering(source, name),
         partner_pause: source.link_settings(name).known().and_then(partner_pause),
-        fec: if has_card { source.fec(name) } else { model::Reading::Absent },
+        fec: if has_card { source.fec(name) } else { Reading::Absent },
         pci: card::pci_settings(source, name),
         iommu: card::iommu(source, name),
     }
-}
-
-fn judged(offloads: &BTreeMap<String, Offload>) -> BTreeMap<String, Offload> {
-    let judged = OFFLOADS.iter().filter_map(|name| Some(((*name).to_owned(), *offloads.get(*name)?)));
-    judged.collect()
 }
 
 fn partner_pause(settings: &LinkSettings) -> Option<[bool; 2]> {
@@ -66,27 +71,34 @@ fn partner_pause(settings: &LinkSettings) -> Option<[bool; 2]> {
     (settings.autonegotiation && !settings.partner.is_empty()).then(|| [has(PAUSE), has(ASYMMETRIC_PAUSE)])
 }
 
-fn interrupts(source: &dyn Source, interface: &str) -> Vec<Interrupt> {
-    let Some(device) = source.resolve(&format!("/sys/class/net/{interface}/device")).into_known() else {
-        return Vec::new();
-    };
+fn interrupts(source: &dyn Source, interface: &str) -> Reading<Vec<Interrupt>> {
     let read = |number: u32| Interrupt {
         number,
         action: source.read(&format!("/sys/kernel/irq/{number}/actions")).or_default(),
         cores: list(source, &format!("/proc/irq/{number}/effective_affinity_list")),
+        allowed: source.read(&format!("/proc/irq/{number}/smp_affinity_list")),
     };
-    interrupt_numbers(source, &device).into_iter().map(read).collect()
+    let device = source.resolve(&format!("/sys/class/net/{interface}/device"));
+    device.map(|device| interrupt_numbers(source, &device).into_iter().map(read).collect())
 }
 
 fn receive_steering(source: &dyn Source, interface: &str) -> Vec<String> {
+    queue_files(source, interface, "rx", "rps_cpus").iter().filter_map(|file| source.read(file).into_known()).collect()
+}
+
+/// A file of each queue of a direction.
+pub(crate) fn queue_files(source: &dyn Source, interface: &str, direction: &str, file: &str) -> Vec<String> {
     let queues = source.list(&format!("/sys/class/net/{interface}/queues")).or_default();
-    let receive = queues.iter().filter(|path| path.contains("/rx-"));
-    receive.filter_map(|queue| source.read(&format!("{queue}/rps_cpus")).into_known()).collect()
+    queues
+        .iter()
+        .filter(|path| path.contains(&format!("/{direction}-")))
+        .map(|queue| format!("{queue}/{file}"))
+        .collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use model::{Mtu, nic::DriverSettings};
+    use model::{Mtu, change::DriverNumber, nic::DriverSettings, settings::Offload};
 
     use super::*;
     use crate::recorded::Recorded;
@@ -100,6 +112,7 @@ mod tests {
             ("/sys/devices/system/node/node1/cpulist", "2-3"),
             ("/sys/kernel/irq/37/actions", "eth1-TxRx-0"),
             ("/proc/irq/37/effective_affinity_list", "2"),
+            ("/proc/irq/37/smp_affinity_list", "0-3"),
             ("/sys/class/net/eth1/queues/rx-0/rps_cpus", "0"),
             ("/sys/class/net/eth1/queues/tx-0/xps_cpus", "1"),
         ]);
@@ -122,11 +135,12 @@ mod tests {
             carrier_losses: 0,
             addresses: Vec::new(),
         };
-        let read = of(&machine, &link);
-        assert_eq!(read.rings().map(|rings| (rings.receive, rings.receive_most)), Some((512, 4096)));
-        let interrupt = Interrupt { number: 37, action: "eth1-TxRx-0".into(), cores: vec![2] };
-        assert_eq!((read.interrupts, read.node, read.node_cores), (vec![interrupt], Some(1), vec![2, 3]));
-        assert_eq!((read.offloads.len(), read.receive_steering), (1, vec!["0".to_owned()]));
+        let read = judged(&machine, &link);
+        assert_eq!(read.number(DriverNumber::RingRx), Reading::Known((512, Some(4096))));
+        let interrupt = Interrupt { number: 37, action: "eth1-TxRx-0".into(), cores: vec![2], allowed: "0-3".into() };
+        assert_eq!((read.interrupts, read.node, read.node_cores), (vec![interrupt].into(), Some(1), vec![2, 3]));
+        assert_eq!(read.offloads.map(|offloads| offloads.len()), Reading::Known(1), "the judged ones");
+        assert_eq!(read.receive_steering, ["0"]);
     }
 
     #[test]

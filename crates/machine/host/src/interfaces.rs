@@ -33,7 +33,7 @@ fn interface(source: &dyn Source, link: Link) -> InterfaceFacts {
     InterfaceFacts {
         pcie: card.as_ref().and_then(|card| card.hops.first()).map(|hop| hop.link.clone()),
         card,
-        settings: Some(interface_settings::of(source, &link)),
+        settings: Some(interface_settings::judged(source, &link)),
         driver: of_driver(|driver| driver.name),
         driver_version: of_driver(|driver| driver.version),
         firmware_version: of_driver(|driver| driver.firmware),

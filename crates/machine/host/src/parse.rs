@@ -1,6 +1,6 @@
 //! Parsers of the kernel's text files.
 
-use std::{ops::RangeInclusive, path::Path};
+use std::path::Path;
 
 /// Value of a shell-like assignment in os-release(5).
 pub(crate) fn assignment(text: &str, key: &str) -> Option<String> {
@@ -19,18 +19,6 @@ pub(crate) fn field(text: &str, key: &str) -> Option<String> {
 /// `MemTotal` of `/proc/meminfo`, in bytes.
 pub(crate) fn memory_bytes(meminfo: &str) -> Option<u64> {
     Some(field(meminfo, "MemTotal")?.strip_suffix("kB")?.trim().parse::<u64>().ok()? * 1024)
-}
-
-/// The numbers of a list like `0-3,8` (cpuset(7), list format); `None` for an invalid or empty list.
-pub(crate) fn list(text: &str) -> Option<Vec<usize>> {
-    let ranges: Option<Vec<_>> = text.trim().split(',').map(range).collect();
-    Some(ranges?.into_iter().flatten().collect())
-}
-
-fn range(text: &str) -> Option<RangeInclusive<usize>> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let (first, last) = (first.parse().ok()?, last.parse().ok()?);
-    (first <= last).then_some(first..=last)
 }
 
 /// The hypervisor: by name, by its vendor, or just its presence.
@@ -125,17 +113,6 @@ mod tests {
         let meminfo = "MemTotal:       49368168 kB\nMemFree:        33219456 kB\n";
         assert_eq!(memory_bytes(meminfo), Some(49_368_168 * 1024));
         assert_eq!(memory_bytes(""), None);
-    }
-
-    #[test]
-    fn lists_are_read() {
-        let lists = [("0\n", vec![0]), ("0-1\n", vec![0, 1]), ("0-3,8,10-11", vec![0, 1, 2, 3, 8, 10, 11])];
-        for (text, numbers) in lists {
-            assert_eq!(list(text), Some(numbers), "{text}");
-        }
-        for text in ["", "\n", "x", "3-1", " (null)\n"] {
-            assert_eq!(list(text), None, "{text}");
-        }
     }
 
     #[test]

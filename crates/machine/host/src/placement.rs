@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
-use model::{CardFacts, CoreFacts, CpuFacts};
+use model::{CardFacts, CoreFacts, CpuFacts, core_list};
 
 use crate::{
     counters::interrupt_numbers,
-    parse,
     source::{LocalSource, Source},
 };
 
@@ -58,7 +57,7 @@ pub(crate) fn node_cores(source: &dyn Source, node: usize) -> Vec<usize> {
 
 /// A list of numbers; empty where there is none.
 pub(crate) fn list(source: &dyn Source, path: &str) -> Vec<usize> {
-    parse::list(&source.read(path).or_default()).unwrap_or_default()
+    core_list::parse(&source.read(path).or_default()).unwrap_or_default()
 }
 
 #[cfg(test)]

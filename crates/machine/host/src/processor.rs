@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use firmware::{TABLE_BYTES, slots};
 use model::{
-    Reading,
+    Reading, core_list,
     settings::{IdleState, ProcessorFacts},
 };
 
@@ -17,59 +17,57 @@ pub(crate) fn processor(source: &dyn Source) -> ProcessorFacts {
     let line = |path: &str| source.read(path).filled();
     ProcessorFacts {
         governors: governors(source),
-        idle_states: idle_states(source),
+        idle_states: idle_states(source, 0).map(|states| states.into_values().collect()),
         smt: line("/sys/devices/system/cpu/smt/control"),
         // The kernel writes "(null)" where there are none.
         nohz_full: line("/sys/devices/system/cpu/nohz_full")
             .and_then(|list| list.starts_with(|first: char| first.is_ascii_digit()).then_some(list)),
-        huge_pages: line("/sys/kernel/mm/transparent_hugepage/enabled").and_then(|text| chosen(&text)),
+        huge_pages: huge_pages(source),
         clock_sources: line("/sys/devices/system/clocksource/clocksource0/available_clocksource"),
         slots: source.read_bytes("/sys/firmware/dmi/tables/DMI", TABLE_BYTES).map(|table| slots(&table)),
     }
 }
 
-/// The word in brackets, which is the one in force.
-fn chosen(text: &str) -> Option<String> {
-    let (_, rest) = text.split_once('[')?;
-    rest.split_once(']').map(|(word, _)| word.to_owned())
+/// Use of transparent huge pages.
+pub(crate) fn huge_pages(source: &dyn Source) -> Reading<String> {
+    // The word in brackets is the one in force.
+    source.read("/sys/kernel/mm/transparent_hugepage/enabled").and_then(|text| {
+        let (_, rest) = text.split_once('[')?;
+        rest.split_once(']').map(|(word, _)| word.to_owned())
+    })
 }
 
-fn governors(source: &dyn Source) -> BTreeMap<String, String> {
-    let mut governors: BTreeMap<String, Vec<usize>> = BTreeMap::new();
-    let policies = source.list(&format!("{CPUS}/cpufreq")).or_default();
-    for policy in policies.iter().filter(|path| path.contains("/policy")) {
-        let Some(governor) = source.read(&format!("{policy}/scaling_governor")).into_known() else { continue };
-        let cores = source.read(&format!("{policy}/affected_cpus")).or_default();
-        governors
-            .entry(governor)
-            .or_default()
-            .extend(cores.split_whitespace().filter_map(|core| core.parse::<usize>().ok()));
-    }
-    governors.into_iter().map(|(governor, cores)| (governor, list(cores))).collect()
-}
-
-/// Cores as a list of the kernel, like `0-3,8`.
-fn list(mut cores: Vec<usize>) -> String {
-    cores.sort_unstable();
-    let ranges = cores.chunk_by(|one, next| one + 1 == *next);
-    let range = |range: &[usize]| match range {
-        [first, .., last] => format!("{first}-{last}"),
-        _ => range.iter().map(usize::to_string).collect(),
+/// Frequency governors, each with its cores.
+pub(crate) fn governors(source: &dyn Source) -> Reading<BTreeMap<String, String>> {
+    let policies = source.list(&format!("{CPUS}/cpufreq"));
+    let of_policy = |policy: String| {
+        let cores = source.read(&format!("{policy}/affected_cpus"));
+        cores.then(|cores| source.read(&format!("{policy}/scaling_governor")).map(|governor| (governor, cores)))
     };
-    ranges.map(range).collect::<Vec<_>>().join(",")
+    let read = policies.then(|policies| -> Reading<Vec<_>> {
+        policies.into_iter().filter(|path| path.contains("/policy")).map(of_policy).collect()
+    });
+    read.map(|policies| {
+        let mut governors: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+        for (governor, cores) in policies {
+            let cores = cores.split_whitespace().filter_map(|core| core.parse::<usize>().ok());
+            governors.entry(governor).or_default().extend(cores);
+        }
+        governors.into_iter().map(|(governor, cores)| (governor, core_list::written(cores))).collect()
+    })
 }
 
-fn idle_states(source: &dyn Source) -> Vec<IdleState> {
-    let states = source.list(&format!("{CPUS}/cpu0/cpuidle")).or_default();
-    let state = |path: &String| {
-        let file = |name: &str| source.read(&format!("{path}/{name}"));
-        Some(IdleState {
-            name: file("name").into_known()?,
-            latency_us: file("latency").into_known()?.parse().ok()?,
-            enabled: file("disable").or_default() != "1",
-        })
+/// Idle states of a core by their folders, the shallowest first.
+pub(crate) fn idle_states(source: &dyn Source, core: usize) -> Reading<BTreeMap<String, IdleState>> {
+    let state = |folder: String| {
+        let file = |name: &str| source.read(&format!("{folder}/{name}"));
+        let enabled = file("disable").map(|word| word != "1").or(|| Reading::Known(true));
+        let latency = file("latency").and_then(|text| text.parse::<u64>().ok());
+        let state = file("name")
+            .then(|name| latency.then(|latency_us| enabled.map(|enabled| IdleState { name, latency_us, enabled })));
+        state.map(|state| (folder, state))
     };
-    states.iter().filter_map(state).collect()
+    source.list(&format!("{CPUS}/cpu{core}/cpuidle")).then(|states| states.into_iter().map(state).collect())
 }
 
 /// Share of the cores' time since start that the hypervisor took, from the first line of `/proc/stat`.
@@ -108,12 +106,28 @@ mod tests {
         let read = processor(&machine);
         let governors =
             [("performance", "0-2"), ("powersave", "4")].map(|(name, cores)| (name.to_owned(), cores.to_owned()));
-        assert_eq!(read.governors, governors.into());
-        let deep = IdleState { name: "C6".into(), latency_us: 133, enabled: false };
-        assert_eq!((read.idle_states.len(), &read.idle_states[1]), (2, &deep));
+        assert_eq!(read.governors, BTreeMap::from(governors).into());
+        let idle = |name: &str, latency_us, enabled| IdleState { name: name.into(), latency_us, enabled };
+        assert_eq!(read.idle_states, vec![idle("POLL", 0, true), idle("C6", 133, false)].into());
         assert_eq!((read.huge_pages, read.smt), ("madvise".into(), "on".into()));
         assert_eq!((read.nohz_full, read.slots), (Reading::Absent, Reading::Absent));
         assert_eq!(steal(&machine), Reading::Known(0.02));
         assert_eq!(processor(&Recorded::new(&[])), ProcessorFacts::default());
+    }
+    #[test]
+    fn a_core_of_which_something_is_unreadable_has_no_half_of_its_idle_states() {
+        let machine = Recorded::new(&[
+            ("/sys/devices/system/cpu/cpu0/cpuidle/state0/name", "C1"),
+            ("/sys/devices/system/cpu/cpu0/cpuidle/state0/latency", "2"),
+            ("/sys/devices/system/cpu/cpufreq/policy0/affected_cpus", "0"),
+        ]);
+        machine.make_folder("/sys/devices/system/cpu/cpu0/cpuidle/state0/disable");
+        machine.make_folder("/sys/devices/system/cpu/cpufreq/policy0/scaling_governor");
+        machine.make_folder("/sys/kernel/mm/transparent_hugepage/enabled");
+        let read = processor(&machine);
+        let is_of = |path: &str| path.ends_with("state0/disable");
+        assert!(matches!(&read.idle_states, Reading::Unreadable { path, .. } if is_of(path)), "{read:?}");
+        assert!(matches!(read.governors, Reading::Unreadable { .. }), "{read:?}");
+        assert!(matches!(read.huge_pages, Reading::Unreadable { .. }), "{read:?}");
     }
 }

@@ -132,7 +132,7 @@ fn ip(address: &RouteAddress) -> Option<IpAddr> {
 
 /// The route of a packet from here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct PacketRoute {
     /// Whether it goes to a single other host without encapsulation: no broadcast, no multicast, no local address.
     pub leaves: bool,
     /// Index of the outgoing interface.
@@ -152,7 +152,7 @@ pub struct Way {
 ///
 /// # Errors
 /// If there is none: the kernel's error for a packet to it.
-pub fn to(queries: &mut RouteQueries, destination: IpAddr, source: Option<IpAddr>) -> Result<Way> {
+pub fn to(queries: &mut RouteQueries, destination: IpAddr, source: Option<IpAddr>) -> Result<PacketRoute> {
     const GET: u16 = 26;
     let bits = if destination.is_ipv4() { 32 } else { 128 };
     let from_bits = source.map_or(0, |_| bits);
@@ -168,7 +168,7 @@ const DESTINATION: u16 = 1;
 const SOURCE: u16 = 2;
 
 /// Reads `struct rtmsg` and its attributes.
-fn read(answer: &[u8]) -> Way {
+fn read(answer: &[u8]) -> PacketRoute {
     const HEAD: usize = 12;
     const INTERFACE: u16 = 4;
     const GATEWAY: u16 = 5;
@@ -182,18 +182,18 @@ fn read(answer: &[u8]) -> Way {
     const ENCAPSULATION: u16 = 21;
     const UNICAST: u8 = 1;
     let leaves = answer.get(7) == Some(&UNICAST);
-    let way = Way { leaves, interface: 0, gateway: None, source: None, mtu: None, is_mtu_locked: false };
+    let way = PacketRoute { leaves, interface: 0, gateway: None, source: None, mtu: None, is_mtu_locked: false };
     attributes(answer.get(HEAD..).unwrap_or_default()).fold(way, |way, (kind, value)| match kind {
-        INTERFACE => Way { interface: number(value).unwrap_or(0), ..way },
-        GATEWAY => Way { gateway: address(value), ..way },
-        VIA => Way { gateway: value.get(2..).and_then(address), ..way },
-        ENCAPSULATION => Way { leaves: false, ..way },
-        PREFERRED => Way { source: address(value), ..way },
+        INTERFACE => PacketRoute { interface: number(value).unwrap_or(0), ..way },
+        GATEWAY => PacketRoute { gateway: address(value), ..way },
+        VIA => PacketRoute { gateway: value.get(2..).and_then(address), ..way },
+        ENCAPSULATION => PacketRoute { leaves: false, ..way },
+        PREFERRED => PacketRoute { source: address(value), ..way },
         METRICS => {
             let of =
                 |kind: u16| attributes(value).find(|(known, _)| *known == kind).and_then(|(_, value)| number(value));
             let is_mtu_locked = of(LOCKED).is_some_and(|locked| locked & 1 << MTU != 0);
-            Way { mtu: of(MTU).filter(|mtu| *mtu > 0), is_mtu_locked, ..way }
+            PacketRoute { mtu: of(MTU).filter(|mtu| *mtu > 0), is_mtu_locked, ..way }
         }
         _ => way,
     })
@@ -246,13 +246,19 @@ mod tests {
         add(7, &[198, 18, 0, 1]);
         add(8, &[8, 0, 2, 0, 0x78, 5, 0, 0]);
         let ip = |last: u8| Some(IpAddr::from([198, 18, 0, last]));
-        let expected =
-            Way { leaves: true, interface: 7, gateway: ip(9), source: ip(1), mtu: Some(1400), is_mtu_locked: false };
+        let expected = PacketRoute {
+            leaves: true,
+            interface: 7,
+            gateway: ip(9),
+            source: ip(1),
+            mtu: Some(1400),
+            is_mtu_locked: false,
+        };
         assert_eq!(read(&answer), expected);
         let locked = [&answer[..answer.len() - 12], &[20, 0, 8, 0, 8, 0, 1, 0, 4, 0, 0, 0, 8, 0, 2, 0, 0x78, 5, 0, 0]];
-        assert_eq!(read(&locked.concat()), Way { is_mtu_locked: true, ..expected });
+        assert_eq!(read(&locked.concat()), PacketRoute { is_mtu_locked: true, ..expected });
         let encapsulated = [answer.as_slice(), &[6, 0, 21, 0, 2, 0, 0, 0]].concat();
-        assert_eq!(read(&encapsulated), Way { leaves: false, ..expected }, "in a tunnel");
+        assert_eq!(read(&encapsulated), PacketRoute { leaves: false, ..expected }, "in a tunnel");
         answer[7] = 2;
         assert!(!read(&answer).leaves, "to ourselves");
         assert!(!read(&[]).leaves);

@@ -29,8 +29,8 @@ pub fn below(key: &str) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// As in sysctl(8): dots separate, and a slash stands for a dot within a part (an interface `eth0.5`).
-fn path(key: &str) -> std::io::Result<PathBuf> {
+/// File of a setting. As in sysctl(8), dots separate, and a slash stands for a dot within a part (an interface `eth0.5`).
+pub fn path(key: &str) -> std::io::Result<PathBuf> {
     let swapped: String = key
         .chars()
         .map(|c| match c {

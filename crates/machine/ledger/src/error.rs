@@ -59,7 +59,7 @@ pub enum Error {
         "there are changes of \"{0}\" that still stand; take its bed down with \"wireproof bed down {0}\", or run \
          \"wireproof clean\" if a crash left them behind"
     )]
-    Standing(String),
+    NotUndone(String),
     /// This owner has no changes.
     #[error("no changes of \"{0}\" are recorded in {}", dir.display())]
     Nothing {

@@ -63,7 +63,7 @@ impl Ledger {
         make_private(dir).map_err(failed("make private", dir))?;
         let ledger = Self::load(machine, dir, owner)?;
         if ledger.contents.stands() {
-            return Err(Error::Standing(owner.to_owned()));
+            return Err(Error::NotUndone(owner.to_owned()));
         }
         // A new file's name is safe on disk only after its directory is synced.
         open_trusted_folder(dir).and_then(|dir| dir.sync_all()).map_err(failed("sync", dir))?;

@@ -197,7 +197,7 @@ fn whoever_comes_next_undoes_what_a_crash_left() {
     let path = bench.dir().join("owner.jsonl");
     fs::write(&path, bench.file() + "{\"entry\":{\"seq\":7,\"boo").expect("ours");
     assert_eq!(stale(bench.dir()).expect("readable"), ["owner"]);
-    assert!(matches!(Ledger::open(bench.dir(), "owner"), Err(Error::Standing(_))));
+    assert!(matches!(Ledger::open(bench.dir(), "owner"), Err(Error::NotUndone(_))));
     let undone = cleaned(bench.dir()).expect("all can be undone");
     assert_eq!(undone.len(), 6);
     assert!(undone[0].to_string().ends_with("/wire up (left by \"owner\")"), "{}", undone[0]);
@@ -284,7 +284,7 @@ fn kept_changes_stand_until_their_owner_takes_them_down() {
     assert!(stale(bench.dir()).expect("readable").is_empty());
     assert!(cleaned(bench.dir()).expect("nothing to do").is_empty());
     assert!(link::is_up(&bench.a, "wire").expect("still there"));
-    assert!(matches!(Ledger::open(bench.dir(), "owner"), Err(Error::Standing(_))));
+    assert!(matches!(Ledger::open(bench.dir(), "owner"), Err(Error::NotUndone(_))));
     assert!(matches!(kept::<u32>(bench.dir(), |_| true), Err(Error::Kept { .. })));
 
     let mut ledger = Ledger::reopen(bench.dir(), "owner").expect("kept");
@@ -453,7 +453,7 @@ fn an_unreadable_ledger_is_named_and_stops_nobody() {
     }
     assert!(!namespace::exists(&bench.a) && !bench.dir().join("owner.jsonl").exists() && broken.exists());
     Ledger::open(bench.dir(), "another").expect("it stands in nobody's way");
-    assert!(matches!(Ledger::open(bench.dir(), "broken"), Err(Error::Standing(_))));
+    assert!(matches!(Ledger::open(bench.dir(), "broken"), Err(Error::NotUndone(_))));
 }
 
 #[test]

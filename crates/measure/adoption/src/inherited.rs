@@ -55,7 +55,7 @@ static IS_ALONE: AtomicBool = AtomicBool::new(false);
 
 /// Other processes with a socket that this process inherited.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Others {
+enum OtherHolders {
     Nobody,
     /// Ancestors: they may fork more, most likely at once.
     Ancestors,
@@ -86,23 +86,23 @@ pub(super) fn begins() {
 /// These are children of the same parent and, as it may fork more of them, the parent itself while this process is
 /// young.
 pub(crate) fn is_shared(fd: c_int) -> bool {
-    is_inherited(fd) && who_has(fd) == Others::Siblings
+    is_inherited(fd) && who_has(fd) == OtherHolders::Siblings
 }
 
 /// A recent result still counts.
-fn who_has(fd: c_int) -> Others {
+fn who_has(fd: c_int) -> OtherHolders {
     if !is_time() {
-        return Others::Siblings;
+        return OtherHolders::Siblings;
     }
     let is_young = now().saturating_sub(FORKED_AT.load(Ordering::Relaxed)) < YOUNG_MS;
     let is_as_before = is_young && IS_ANCESTORS.load(Ordering::Relaxed) && ancestors_have(fd);
-    let found = if is_as_before { Others::Ancestors } else { others(fd) };
-    IS_ANCESTORS.store(found == Others::Ancestors, Ordering::Relaxed);
+    let found = if is_as_before { OtherHolders::Ancestors } else { others(fd) };
+    IS_ANCESTORS.store(found == OtherHolders::Ancestors, Ordering::Relaxed);
     let (others, holds) = match found {
-        Others::Ancestors if is_young => (Others::Siblings, SOON_MS),
+        OtherHolders::Ancestors if is_young => (OtherHolders::Siblings, SOON_MS),
         others => (others, LOOK_MS),
     };
-    if others == Others::Siblings {
+    if others == OtherHolders::Siblings {
         SHARED_UNTIL.store(now() + holds, Ordering::Relaxed);
     }
     others
@@ -132,26 +132,26 @@ pub(super) fn recheck(bypass: &Bypass) {
     let is_bypassed = |fd: &c_int| matches!(kind(*fd), Some(Kind::Live(_)));
     let Some(fd) = (0..process::used()).find(|fd| is_bypassed(fd) && is_inherited(*fd)) else { return };
     let others = who_has(fd);
-    IS_ALONE.store(others == Others::Nobody, Ordering::Relaxed);
-    let is_shared = others == Others::Siblings;
+    IS_ALONE.store(others == OtherHolders::Nobody, Ordering::Relaxed);
+    let is_shared = others == OtherHolders::Siblings;
     if IS_SHARED.swap(is_shared, Ordering::Relaxed) != is_shared {
         bypass.stack.set_inherited(is_shared, is_inherited);
     }
 }
 
 /// Without /proc, no process is found.
-fn others(fd: c_int) -> Others {
+fn others(fd: c_int) -> OtherHolders {
     let own = std::process::id();
     let of = |pid: u32| match has_same(pid, fd) {
-        Same::Yes if is_ancestor(pid) => Others::Ancestors,
-        Same::Yes if is_child(pid, own) => Others::Nobody,
-        Same::Yes => Others::Siblings,
+        Same::Yes if is_ancestor(pid) => OtherHolders::Ancestors,
+        Same::Yes if is_child(pid, own) => OtherHolders::Nobody,
+        Same::Yes => OtherHolders::Siblings,
         // A process that dropped its privileges hides its descriptors; an ancestor is assumed to share the socket.
-        Same::Hidden if is_ancestor(pid) => Others::Ancestors,
-        Same::Hidden if parent(pid) == Some(ANCESTORS[0].load(Ordering::Relaxed)) => Others::Siblings,
-        Same::Hidden | Same::No => Others::Nobody,
+        Same::Hidden if is_ancestor(pid) => OtherHolders::Ancestors,
+        Same::Hidden if parent(pid) == Some(ANCESTORS[0].load(Ordering::Relaxed)) => OtherHolders::Siblings,
+        Same::Hidden | Same::No => OtherHolders::Nobody,
     };
-    let mut most = Others::Nobody;
+    let mut most = OtherHolders::Nobody;
     let Ok(processes) = open(c"/proc", OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC, Mode::empty()) else {
         return most;
     };
@@ -159,8 +159,8 @@ fn others(fd: c_int) -> Others {
     let mut entries = RawDir::new(&processes, &mut room);
     while let Some(Ok(entry)) = entries.next() {
         let pid = entry.file_name().to_str().ok().and_then(|name| name.parse().ok()).filter(|pid| *pid != own);
-        most = most.max(pid.map_or(Others::Nobody, of));
-        if most == Others::Siblings {
+        most = most.max(pid.map_or(OtherHolders::Nobody, of));
+        if most == OtherHolders::Siblings {
             break;
         }
     }

@@ -21,7 +21,7 @@ use grant::{Attachment, Grant, Launcher, NoGrant, claim, launch::Event};
 use kernel::{link, namespace, sysctl};
 use model::{
     LinkEnd, Mtu,
-    bypass::{Agreement, Claim, Health, Hindrance, Reason, Witnessed},
+    bypass::{Agreement, Claim, Health, Hindrance, Reason, TrustedCounts},
 };
 use rustix::process::{Resource, Rlimit, setrlimit};
 use stack::{Incoming, SocketId};
@@ -666,7 +666,7 @@ fn records_that_a_program_changes_do_not_change_the_count_of_xdp() {
         (0..3).for_each(|_| wire.send("hello"));
         program.end();
         let claim = ended(&heard);
-        assert_eq!(claim.witnessed, Witnessed { redirected: 3, handed_back: 0 });
+        assert_eq!(claim.witnessed, TrustedCounts { redirected: 3, handed_back: 0 });
         claim
     };
     let wiped = changed("wiping program");

@@ -35,7 +35,7 @@ pub use error::EngineError;
 pub use facts::Facts;
 pub use job::{Job, Pacing, Sender, Sent, SentStream};
 pub use live::Live;
-pub use open::{Opened, Way, open};
+pub use open::{Opened, SocketAddresses, open};
 pub use pktgen::Pktgen;
 pub use xdp::socket::Mode;
 

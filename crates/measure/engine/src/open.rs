@@ -19,7 +19,7 @@ pub struct Opened {
     /// Other engines that fit, the best first.
     others: Vec<Choice>,
     job: Job,
-    way: Way,
+    addresses: SocketAddresses,
 }
 
 impl Opened {
@@ -31,12 +31,12 @@ impl Opened {
     /// As [`Sender::send`]; if an engine sends nothing, the next best tries. Also returns the final engine with its
     /// reason.
     pub fn send(self, stop: &AtomicBool, progress: &AtomicU64) -> Result<(Choice, Sent), EngineError> {
-        let Self { choice, mut sender, others, job, way } = self;
+        let Self { choice, mut sender, others, job, addresses } = self;
         match sender.send(stop, progress) {
             Err(error @ EngineError::NothingLeft { .. }) if !others.is_empty() => {
                 // Another engine may need its resources of the interface.
                 drop(sender);
-                opened(&job, others, way, Some(error))?.send(stop, progress)
+                opened(&job, others, addresses, Some(error))?.send(stop, progress)
             }
             sent => Ok((choice, sent?)),
         }
@@ -45,7 +45,7 @@ impl Opened {
 
 /// Endpoints of UDP sockets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Way {
+pub struct SocketAddresses {
     /// Local address.
     pub from: IpAddr,
     /// Receiver.
@@ -54,16 +54,30 @@ pub struct Way {
 
 /// Opens the requested engine, or the best that fits and starts, on an interface of the caller's namespace. Nothing is
 /// sent yet.
-pub fn open(job: &Job, facts: &Facts, asked: Option<Engine>, way: Way) -> Result<Opened, EngineError> {
-    opened(job, choose(facts, asked)?, way, None)
+pub fn open(
+    job: &Job,
+    facts: &Facts,
+    asked: Option<Engine>,
+    addresses: SocketAddresses,
+) -> Result<Opened, EngineError> {
+    opened(job, choose(facts, asked)?, addresses, None)
 }
 
-fn opened(job: &Job, choices: Vec<Choice>, way: Way, failed: Option<EngineError>) -> Result<Opened, EngineError> {
-    let (choice, sender, others) = first_that_starts(choices, failed, |engine| start(job, engine, way))?;
-    Ok(Opened { choice, sender, others, job: job.clone(), way })
+fn opened(
+    job: &Job,
+    choices: Vec<Choice>,
+    addresses: SocketAddresses,
+    failed: Option<EngineError>,
+) -> Result<Opened, EngineError> {
+    let (choice, sender, others) = first_that_starts(choices, failed, |engine| start(job, engine, addresses))?;
+    Ok(Opened { choice, sender, others, job: job.clone(), addresses })
 }
 
-fn start(job: &Job, engine: Engine, Way { from, to }: Way) -> Result<Box<dyn Sender>, EngineError> {
+fn start(
+    job: &Job,
+    engine: Engine,
+    SocketAddresses { from, to }: SocketAddresses,
+) -> Result<Box<dyn Sender>, EngineError> {
     let job = job.clone();
     Ok(match engine {
         Engine::Live => Box::new(Live::new(job, TIME_EVERY)?),

@@ -26,7 +26,7 @@ pub(crate) struct Schedule {
     /// Offset of this core among the others, for an even total rate.
     shift_ns: f64,
     given_up: u64,
-    chance: Chance,
+    chance: SplitMix64,
     /// A capture with its own times, instead.
     captured: Option<Arc<Replay>>,
 }
@@ -39,7 +39,7 @@ impl Schedule {
         let gap_ns = 1e9 * cores as f64 / rate;
         let frames = if let Pacing::Burst(frames) = pacing { f64::from(frames.get()) } else { 1.0 };
         let shift_ns = gap_ns * frames * core as f64 / cores as f64;
-        let chance = Chance(began.0 ^ (core as u64) << 56);
+        let chance = SplitMix64(began.0 ^ (core as u64) << 56);
         let mut schedule = Self {
             began: began.0,
             gap_ns,
@@ -123,9 +123,9 @@ impl Schedule {
 
 /// SplitMix64 (Steele, Lea, Flood 2014): fast, and random enough for schedules.
 #[derive(Clone, Debug)]
-struct Chance(u64);
+struct SplitMix64(u64);
 
-impl Chance {
+impl SplitMix64 {
     /// Uniform in 0 to 1, exclusive.
     fn share(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);

@@ -13,7 +13,7 @@ use std::{
     },
 };
 
-use model::bypass::{Beyond, Reason, Record};
+use model::bypass::{Reason, Record, UnlistedSockets};
 
 use crate::mapping::{Shared, SharedMapping};
 
@@ -159,10 +159,10 @@ impl Control {
     }
 
     /// Number of sockets without a slot of their own, and their total traffic.
-    pub fn beyond(&self) -> Beyond {
+    pub fn beyond(&self) -> UnlistedSockets {
         let slot = &self.0.slots[SOCKETS];
         let count = self.0.opened.load(Acquire).saturating_sub(SOCKETS as u32);
-        Beyond { count, past: slot.past.read(), through: slot.through.read(), dropped: slot.dropped.get() }
+        UnlistedSockets { count, past: slot.past.read(), through: slot.through.read(), dropped: slot.dropped.get() }
     }
 }
 
@@ -225,7 +225,7 @@ mod tests {
             let id = control.add(descriptor, descriptor as u64);
             control.slot(id).past.sent(10);
         }
-        let Beyond { count, past, .. } = control.beyond();
+        let UnlistedSockets { count, past, .. } = control.beyond();
         assert_eq!((control.records().len(), count, past.sent, past.sent_bytes), (SOCKETS, 3, 3, 30));
     }
 

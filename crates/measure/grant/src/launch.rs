@@ -26,7 +26,7 @@ use rustix::{
 };
 
 use kernel::watch::Watch;
-use model::bypass::{Claim, Health, Hindrance, NotSet, Outside, Program, Steering};
+use model::bypass::{Claim, Health, Hindrance, NotSet, Program, Steering, UngrantedSockets};
 
 use crate::{Attachment, Control, GrantError};
 use cards::Cards;
@@ -73,9 +73,9 @@ pub enum Event {
         health: Health,
     },
     /// The launcher stops: sockets of processes without a grant, including those before their claim.
-    Outside {
+    UngrantedSockets {
         /// Sockets with records of their own, by process.
-        programs: Vec<Outside>,
+        programs: Vec<UngrantedSockets>,
         /// Number of further sockets.
         beyond: u32,
     },

@@ -8,7 +8,7 @@ use std::{
     os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd},
 };
 
-use datagram::{DatagramHeader, Way};
+use datagram::{DatagramHeader, NextHop};
 use kernel::{
     diag::{Room, udp_sockets},
     link,
@@ -72,7 +72,7 @@ impl Returned {
         let mac = mac.parse().ok()?;
         let Self { from, to, ttl, traffic_class, .. } = *self;
         let header = DatagramHeader { from, to, ttl, traffic_class, identification: None, flow_label: 0 };
-        let way = Way { source_mac: mac, next_hop_mac: mac, mtu: u16::MAX };
+        let way = NextHop { source_mac: mac, next_hop_mac: mac, mtu: u16::MAX };
         let mut frame = vec![0; LARGEST_FRAME];
         let length = datagram::write(&way, &header, [payload].into_iter(), &mut frame).ok()?;
         frame.truncate(length);

@@ -11,7 +11,7 @@ use std::{
 use grant::{Attachment, Granted, Launcher};
 use kernel::datagram::{Incoming, MOST_MESSAGES, Outgoing, ReceivedMessage};
 use model::{
-    Seat, Stack, WaitMode,
+    SideSetup, Stack, WaitMode,
     bypass::{Record, Wait},
 };
 use stack::{Outcome, SocketId};
@@ -44,10 +44,10 @@ pub(crate) struct Datagrams {
 
 impl Carrier {
     /// Prepares the sockets that a spec asks for.
-    pub(crate) fn prepare(asked: Stack, mode: WaitMode, seat: &Seat) -> Result<Self, ProbeError> {
+    pub(crate) fn prepare(asked: Stack, mode: WaitMode, setup: &SideSetup) -> Result<Self, ProbeError> {
         match asked {
             Stack::Kernel => Ok(Self::Kernel),
-            Stack::Bypass => Ok(Self::Bypass(Arc::new(Bypass::of(&seat.interface, mode)?))),
+            Stack::Bypass => Ok(Self::Bypass(Arc::new(Bypass::of(&setup.interface, mode)?))),
         }
     }
 

@@ -15,17 +15,17 @@ mod tally;
 mod trial_socket;
 mod view;
 
-use model::{ForwardingSpec, Seat, Side};
+use model::{ForwardingSpec, Side, SideSetup};
 
 use self::{far::Far, near::Near};
 use crate::{Prepared, ProbeError};
 
 /// Gets one side ready.
-pub(crate) fn prepare(spec: &ForwardingSpec, side: Side, seat: &Seat) -> Result<Box<dyn Prepared>, ProbeError> {
+pub(crate) fn prepare(spec: &ForwardingSpec, side: Side, setup: &SideSetup) -> Result<Box<dyn Prepared>, ProbeError> {
     spec.check().map_err(|why| unable(&why))?;
     Ok(match side {
-        Side::Near => Box::new(Near::prepare(spec, seat)?),
-        Side::Far => Box::new(Far::prepare(spec, seat)?),
+        Side::Near => Box::new(Near::prepare(spec, setup)?),
+        Side::Far => Box::new(Far::prepare(spec, setup)?),
     })
 }
 

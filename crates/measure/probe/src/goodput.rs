@@ -17,7 +17,7 @@ mod udp;
 
 use std::time::Duration;
 
-use model::{GoodputSpec, Seat, Side};
+use model::{GoodputSpec, Side, SideSetup};
 
 pub(crate) use self::transfer::both;
 use self::{far::Far, near::Near};
@@ -36,16 +36,16 @@ const DRAIN: Duration = Duration::from_secs(10);
 const DRAIN_IN_ALL: Duration = Duration::from_secs(60);
 
 /// Gets one side ready.
-pub(crate) fn prepare(spec: &GoodputSpec, side: Side, seat: &Seat) -> Result<Box<dyn Prepared>, ProbeError> {
+pub(crate) fn prepare(spec: &GoodputSpec, side: Side, setup: &SideSetup) -> Result<Box<dyn Prepared>, ProbeError> {
     Ok(match side {
-        Side::Near => Box::new(Near::prepare(spec, seat)?),
-        Side::Far => prepare_at(spec, seat, 0)?,
+        Side::Near => Box::new(Near::prepare(spec, setup)?),
+        Side::Far => prepare_at(spec, setup, 0)?,
     })
 }
 
 /// Gets a far side ready that listens at this port.
-pub(crate) fn prepare_at(spec: &GoodputSpec, seat: &Seat, port: u16) -> Result<Box<dyn Prepared>, ProbeError> {
-    Ok(Box::new(Far::prepare(spec, seat, port)?))
+pub(crate) fn prepare_at(spec: &GoodputSpec, setup: &SideSetup, port: u16) -> Result<Box<dyn Prepared>, ProbeError> {
+    Ok(Box::new(Far::prepare(spec, setup, port)?))
 }
 
 #[cfg(test)]

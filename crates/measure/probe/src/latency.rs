@@ -20,7 +20,7 @@ mod stages;
 
 use kernel::socket::set_ample_buffers;
 use model::{
-    FrameSize, LatencySpec, Mtu, PayloadSize, Seat, Side,
+    FrameSize, LatencySpec, Mtu, PayloadSize, Side, SideSetup,
     frame_size::Headers,
     probe::{LATENCY_LEAST_PAYLOAD, ONE_WAY_LEAST_PAYLOAD},
 };
@@ -30,16 +30,16 @@ use self::{client::Client, server::Server};
 use crate::{Prepared, ProbeError};
 
 /// Gets one side ready.
-pub(crate) fn prepare(spec: &LatencySpec, side: Side, seat: &Seat) -> Result<Box<dyn Prepared>, ProbeError> {
+pub(crate) fn prepare(spec: &LatencySpec, side: Side, setup: &SideSetup) -> Result<Box<dyn Prepared>, ProbeError> {
     Ok(match side {
-        Side::Near => Box::new(Client::prepare(spec, seat)?),
-        Side::Far => Box::new(Server::prepare(spec, seat)?),
+        Side::Near => Box::new(Client::prepare(spec, setup)?),
+        Side::Far => Box::new(Server::prepare(spec, setup)?),
     })
 }
 
 /// Whether the far side puts its stamps into replies of this length. Both sides know by themselves.
-fn carries_stamps(seat: &Seat, length: usize) -> bool {
-    seat.same_clock && length >= ONE_WAY_LEAST_PAYLOAD.0 as usize
+fn carries_stamps(setup: &SideSetup, length: usize) -> bool {
+    setup.same_clock && length >= ONE_WAY_LEAST_PAYLOAD.0 as usize
 }
 
 /// The frames that are really sent, and their payload.

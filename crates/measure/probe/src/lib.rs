@@ -19,7 +19,7 @@ mod socket;
 
 use std::net::SocketAddr;
 
-use model::{ProbeSpec, Seat, Side, SideFigures};
+use model::{ProbeSpec, Side, SideFigures, SideSetup};
 
 pub use control::{Control, Window};
 pub use error::ProbeError;
@@ -36,21 +36,21 @@ pub trait Prepared: Send {
 }
 
 /// Where the far side listens, as a near side has to know.
-fn far_address(seat: &Seat) -> Result<SocketAddr, ProbeError> {
-    seat.peer.ok_or_else(|| ProbeError::Unable {
-        what: format!("the near side at {}", seat.local),
+fn far_address(setup: &SideSetup) -> Result<SocketAddr, ProbeError> {
+    setup.peer.ok_or_else(|| ProbeError::Unable {
+        what: format!("the near side at {}", setup.local),
         why: "it was not told where the far side listens; this is a fault in wireproof, please report it".to_owned(),
     })
 }
 
 /// Gets one side of a probe ready.
-pub fn prepare(spec: &ProbeSpec, side: Side, seat: &Seat) -> Result<Box<dyn Prepared>, ProbeError> {
+pub fn prepare(spec: &ProbeSpec, side: Side, setup: &SideSetup) -> Result<Box<dyn Prepared>, ProbeError> {
     match spec {
-        ProbeSpec::Latency(spec) => latency::prepare(spec, side, seat),
-        ProbeSpec::Goodput(spec) => goodput::prepare(spec, side, seat),
-        ProbeSpec::Path(spec) => path::prepare(spec, side, seat),
-        ProbeSpec::Packets(spec) => packets::prepare(spec, side, seat),
-        ProbeSpec::Transactions(spec) => transactions::prepare(spec, side, seat),
-        ProbeSpec::Forwarding(spec) => forwarding::prepare(spec, side, seat),
+        ProbeSpec::Latency(spec) => latency::prepare(spec, side, setup),
+        ProbeSpec::Goodput(spec) => goodput::prepare(spec, side, setup),
+        ProbeSpec::Path(spec) => path::prepare(spec, side, setup),
+        ProbeSpec::Packets(spec) => packets::prepare(spec, side, setup),
+        ProbeSpec::Transactions(spec) => transactions::prepare(spec, side, setup),
+        ProbeSpec::Forwarding(spec) => forwarding::prepare(spec, side, setup),
     }
 }

@@ -19,7 +19,7 @@ use std::{
     time::Duration,
 };
 
-use model::{Endpoint, IpVersion, PacketsSpec, Privilege, Seat, Side};
+use model::{Endpoint, IpVersion, PacketsSpec, Privilege, Side, SideSetup};
 
 use self::{far::Far, near::Near, sending::Sending};
 use crate::{Prepared, ProbeError};
@@ -42,7 +42,7 @@ pub fn foresee(spec: &PacketsSpec, end: &Endpoint, privilege: Privilege) -> Resu
         IpVersion::V4 => IpAddr::from(Ipv4Addr::UNSPECIFIED),
         IpVersion::V6 => IpAddr::from(Ipv6Addr::UNSPECIFIED),
     };
-    let seat = Seat {
+    let setup = SideSetup {
         endpoint: end.name.clone(),
         local: end.address(spec.ip()).unwrap_or(unspecified),
         peer: None,
@@ -56,14 +56,14 @@ pub fn foresee(spec: &PacketsSpec, end: &Endpoint, privilege: Privilege) -> Resu
         sender: 0,
         senders: 1,
     };
-    Sending::foresee(spec, &seat, &end.driver, privilege)
+    Sending::foresee(spec, &setup, &end.driver, privilege)
 }
 
 /// Gets one side ready.
-pub(crate) fn prepare(spec: &PacketsSpec, side: Side, seat: &Seat) -> Result<Box<dyn Prepared>, ProbeError> {
+pub(crate) fn prepare(spec: &PacketsSpec, side: Side, setup: &SideSetup) -> Result<Box<dyn Prepared>, ProbeError> {
     Ok(match side {
-        Side::Near => Box::new(Near::prepare(spec, seat)?),
-        Side::Far => Box::new(Far::prepare(spec, seat)?),
+        Side::Near => Box::new(Near::prepare(spec, setup)?),
+        Side::Far => Box::new(Far::prepare(spec, setup)?),
     })
 }
 

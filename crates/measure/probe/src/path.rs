@@ -11,21 +11,21 @@ mod far;
 mod hops;
 mod line;
 mod message;
+mod message_socket;
 mod near;
-mod post;
 mod search;
 pub(crate) mod toward;
 
-use model::{PathSpec, Seat, Side};
+use model::{PathSpec, Side, SideSetup};
 
 use self::{far::Far, near::Near};
 use crate::{Prepared, ProbeError};
 
 /// Gets one side ready.
-pub(crate) fn prepare(spec: &PathSpec, side: Side, seat: &Seat) -> Result<Box<dyn Prepared>, ProbeError> {
+pub(crate) fn prepare(spec: &PathSpec, side: Side, setup: &SideSetup) -> Result<Box<dyn Prepared>, ProbeError> {
     Ok(match side {
-        Side::Near => Box::new(Near::prepare(spec, seat)?),
-        Side::Far => Box::new(Far::prepare(seat)?),
+        Side::Near => Box::new(Near::prepare(spec, setup)?),
+        Side::Far => Box::new(Far::prepare(setup)?),
     })
 }
 

@@ -19,23 +19,23 @@ mod tally;
 mod worker;
 
 use kernel::cpu;
-use model::{Seat, Side, probe::TransactionsSpec};
+use model::{Side, SideSetup, probe::TransactionsSpec};
 
 use crate::{Prepared, ProbeError};
 
 /// Gets one side ready.
-pub(crate) fn prepare(spec: &TransactionsSpec, side: Side, seat: &Seat) -> Result<Box<dyn Prepared>, ProbeError> {
+pub(crate) fn prepare(spec: &TransactionsSpec, side: Side, setup: &SideSetup) -> Result<Box<dyn Prepared>, ProbeError> {
     spec.check().map_err(|why| ProbeError::Unable { what: "transactions".to_owned(), why })?;
     files::allow(spec.connections);
     Ok(match side {
-        Side::Near => Box::new(client::Client::prepare(spec, seat)?),
-        Side::Far => far::prepare(spec, seat)?,
+        Side::Near => Box::new(client::Client::prepare(spec, setup)?),
+        Side::Far => far::prepare(spec, setup)?,
     })
 }
 
 /// Number of threads of a side: one for each core, at most one for each connection.
-fn threads(spec: &TransactionsSpec, seat: &Seat) -> usize {
-    seat.cpus.len().clamp(1, usize::from(spec.connections.max(1)))
+fn threads(spec: &TransactionsSpec, setup: &SideSetup) -> usize {
+    setup.cpus.len().clamp(1, usize::from(spec.connections.max(1)))
 }
 
 /// Keeps a thread on its core, where there are cores to keep to.

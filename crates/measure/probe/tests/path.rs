@@ -10,7 +10,7 @@ use std::{
 
 use kernel::namespace;
 use model::{
-    IpVersion, Mtu, Nanos, PathResult, PathSpec, ProbeSpec, Seat, Side, SideFigures, fixture,
+    IpVersion, Mtu, Nanos, PathResult, PathSpec, ProbeSpec, Side, SideFigures, SideSetup, fixture,
     trial::{Leg, Refusal},
 };
 use wireproof_probe::{Control, Window, prepare};
@@ -118,14 +118,14 @@ impl Lab {
         let (near, far) = thread::scope(|scope| {
             let far = scope.spawn(move || {
                 within(&self.nodes[last], || {
-                    let side = prepare(spec, Side::Far, &seat("b", right_address(ip, last - 1), None)).expect("binds");
+                    let side = prepare(spec, Side::Far, &setup("b", right_address(ip, last - 1), None)).expect("binds");
                     tell.send(side.address().expect("listens")).expect("waited for");
                     side.run(serving, &NoWindow).expect("serves")
                 })
             });
             let peer = told.recv().expect("the far side listens");
             let near = within(&self.nodes[0], || {
-                let side = prepare(spec, Side::Near, &seat("a", left_address(ip, 0), Some(peer))).expect("binds");
+                let side = prepare(spec, Side::Near, &setup("a", left_address(ip, 0), Some(peer))).expect("binds");
                 side.run(&Control::default(), &NoWindow)
             });
             serving.stop();
@@ -156,9 +156,9 @@ fn within<T: Send>(node: &str, f: impl FnOnce() -> T + Send) -> T {
 }
 
 /// The MTU is only where a search begins: a stale one costs time, no figure.
-fn seat(endpoint: &str, local: IpAddr, peer: Option<SocketAddr>) -> Seat {
+fn setup(endpoint: &str, local: IpAddr, peer: Option<SocketAddr>) -> SideSetup {
     let (endpoint, interface) = (endpoint.to_owned(), "stale".to_owned());
-    Seat { endpoint, interface, local, mtu: Mtu(9000), ..fixture::seat(IpVersion::of(local), peer) }
+    SideSetup { endpoint, interface, local, mtu: Mtu(9000), ..fixture::setup(IpVersion::of(local), peer) }
 }
 
 fn left_address(ip: IpVersion, wire: usize) -> IpAddr {

@@ -26,7 +26,7 @@ use std::{
 
 use datagram::{Identifications, Input, SocketId};
 use grant::{Control, Grant, Granted, Returned};
-use kernel::{diag::Bound, link::Link, neighbour::Neighbour, route::Way};
+use kernel::{diag::Bound, link::Link, neighbour::Neighbour, route::PacketRoute};
 use model::{
     bypass::{Reason, Record},
     stream::Mac,
@@ -53,7 +53,7 @@ pub(crate) trait Kernel: Send {
     /// All interfaces; `None` if the kernel does not tell.
     fn links(&mut self) -> Option<Vec<Link>>;
     /// The route to a destination, from a source address if one is chosen.
-    fn route(&mut self, to: IpAddr, from: Option<IpAddr>) -> Option<Way>;
+    fn route(&mut self, to: IpAddr, from: Option<IpAddr>) -> Option<PacketRoute>;
     /// A neighbour at an interface, if the kernel knows it.
     fn neighbour(&mut self, interface: u32, address: IpAddr) -> Option<Neighbour>;
     /// Calls `each` with the UDP sockets of the namespace, or of one port; returns whether the kernel answered.

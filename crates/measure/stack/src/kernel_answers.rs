@@ -12,7 +12,7 @@ use kernel::{
     diag::{self, Bound, Room},
     link::{self, Link},
     neighbour::{self, Neighbour},
-    route::{self, Way},
+    route::{self, PacketRoute},
 };
 use rustix::time::{ClockId, clock_gettime};
 
@@ -40,7 +40,7 @@ impl Kernel for Answers {
         link::list().ok()
     }
 
-    fn route(&mut self, to: IpAddr, from: Option<IpAddr>) -> Option<Way> {
+    fn route(&mut self, to: IpAddr, from: Option<IpAddr>) -> Option<PacketRoute> {
         route::to(self.queries.as_mut()?, to, from).ok()
     }
 

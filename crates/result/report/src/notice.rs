@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use model::{GoodputSecond, IpVersion, ProbeSpec, WaySecond};
+use model::{DirectionSecond, GoodputSecond, IpVersion, ProbeSpec};
 use serde::Serialize;
 
 use crate::{lang::Lang, probes, show, texts::Texts};
@@ -160,7 +160,7 @@ fn ways(second: &GoodputSecond, t: &Texts) -> String {
     }
 }
 
-fn shown(way: WaySecond, t: &Texts) -> String {
+fn shown(way: DirectionSecond, t: &Texts) -> String {
     let rate = format!("{:>13}", show::rate(way.bps));
     match way.retransmits {
         Some(count) => format!("{rate} {}", t.with("second-retransmits", &[("count", &show::grouped(count))])),
@@ -176,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_second_is_told_as_people_who_know_iperf3_expect_it() {
-        let way = |bps, retransmits| Some(WaySecond { bps, retransmits });
+        let way = |bps, retransmits| Some(DirectionSecond { bps, retransmits });
         let said = |number, ways, lang| Notice::Second { second: &GoodputSecond { number, ways } }.text(lang);
         let tcp = [way(24.1e9, Some(1203)), None];
         assert_eq!(said(3, tcp, Lang::En), "[  3 s]  24.10 Gbit/s resent 1,203");

@@ -139,7 +139,7 @@ mod tests {
 
     use model::{
         Batch, Conclusion, Direction, Doubt, Evidence, FailureKind, Finding, Metric, NotComparable, PathAdviceKind,
-        PathMethod, Place, SendWay, Stack, Undecided, Verdict, WaitMode,
+        PathMethod, Place, SendMethod, Stack, Undecided, Verdict, WaitMode,
         card::{Cause, Connector},
         card_health::{CardFinding, Health},
         check::{self, Lack, Subject},
@@ -230,7 +230,7 @@ mod tests {
             of("router-why", names::<router::WhyGeneric>()),
             of("router-passed", names::<router::Passed>()),
             of("router-dropped", names::<router::Dropped>()),
-            without(of("send", names::<SendWay>()), &["send-write"]),
+            without(of("send", names::<SendMethod>()), &["send-write"]),
             of("card-connector", names::<Connector>()),
             of("refused", names::<Cause>()),
             and(of("refused", names::<Cause>()), "fix"),

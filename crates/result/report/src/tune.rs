@@ -1,6 +1,6 @@
 //! Tuning as plain text.
 
-use model::tuning::{LeftOut, PlannedChange, Progress, StandingChange, TuningPlan, TuningState, Undone};
+use model::tuning::{AppliedChange, LeftOut, PlannedChange, Progress, TuningPlan, TuningState, Undone};
 
 use crate::{lang::Lang, texts::Texts};
 
@@ -92,7 +92,7 @@ fn change(planned: &PlannedChange, t: &Texts) -> Vec<String> {
     lines
 }
 
-fn standing(change: &StandingChange, t: &Texts) -> Vec<String> {
+fn standing(change: &AppliedChange, t: &Texts) -> Vec<String> {
     let arrow = format!("{} → {}", change.before, change.wanted);
     let mut lines = vec![value(&change.setting, change.interface.as_ref(), &arrow)];
     let changed = change.changed_to.as_ref().map(|now| t.with("tune-changed", &[("now", now)]));
@@ -230,7 +230,7 @@ mod tests {
             profile: "latency".into(),
             interfaces: vec![],
             progress: Progress::Waiting { seconds: 58 },
-            changes: vec![StandingChange {
+            changes: vec![AppliedChange {
                 setting: "mtu".parse().expect("a setting"),
                 interface: Some("eth1".into()),
                 before: "1500".into(),

@@ -122,7 +122,7 @@ impl Detail<'_> {
 
     fn mean(&self) -> Figures {
         let mean = self.link.mean();
-        let high = |pick: fn(&rates::WayRates) -> f64| mean.iter().flatten().map(pick).fold(0.0, f64::max);
+        let high = |pick: fn(&rates::DirectionRates) -> f64| mean.iter().flatten().map(pick).fold(0.0, f64::max);
         let scales = [Scale::bits(high(|way| way.bps)), Scale::packets(high(|way| way.pps))];
         self.rates(&self.words.mean, |way| mean.map(|mean| [mean[way].bps, mean[way].pps]), scales)
     }

@@ -13,4 +13,4 @@ mod table;
 mod text;
 
 pub use lines::{lines, summary};
-pub use screen::{Press, Screen};
+pub use screen::{KeyPress, Screen};

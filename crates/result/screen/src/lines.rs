@@ -1,6 +1,6 @@
 //! Live rates line by line, and what there was in all.
 
-use rates::{Key, Link, Watch, Way};
+use rates::{DirectionCounts, Key, Link, Watch};
 use report::WatchWords;
 
 use crate::{
@@ -27,14 +27,14 @@ fn said(link: &Link, words: &WatchWords) -> String {
         said += &format!("{way} {} {}  ", bits.field(rates.bps), packets.field(rates.pps));
         said += &rates.line_percent.map_or_else(String::new, |line| right(&percent(line), 7) + "  ");
     }
-    let sum = |count: fn(&Way) -> u64| grouped(link.totals().iter().map(count).sum());
+    let sum = |count: fn(&DirectionCounts) -> u64| grouped(link.totals().iter().map(count).sum());
     said += &format!("{} {}  {} {}", words.dropped, sum(|way| way.dropped), words.errors, sum(|way| way.errors));
     said
 }
 
 /// Traffic of each interface, how fast on average and at most.
 pub fn summary(watch: &Watch, words: &WatchWords) -> String {
-    let busy = |link: &Link| link.totals().iter().any(|way| *way != Way::default());
+    let busy = |link: &Link| link.totals().iter().any(|way| *way != DirectionCounts::default());
     let mut text: String =
         watch.links().filter(|(_, link)| busy(link)).map(|(key, link)| one(key, link, words) + "\n").collect();
     let idle: Vec<String> = watch.links().filter(|(_, link)| !busy(link)).map(|(key, _)| path(key)).collect();

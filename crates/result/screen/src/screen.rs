@@ -26,7 +26,7 @@ const ROOMY: usize = 12;
 
 /// A key that somebody pressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Press {
+pub enum KeyPress {
     /// The interface above, or below.
     By(isize),
     /// The first one.
@@ -64,15 +64,15 @@ impl Screen {
     }
 
     /// Obeys a key.
-    pub fn press(&mut self, press: Press, watch: &Watch) {
+    pub fn press(&mut self, press: KeyPress, watch: &Watch) {
         let keys: Vec<&Key> = watch.links().map(|(key, _)| key).collect();
         let at = self.chosen_in(&keys);
         let last = keys.len().saturating_sub(1);
         let to = match press {
-            Press::By(by) => at.saturating_add_signed(by).min(last),
-            Press::First => 0,
-            Press::Last => last,
-            Press::Details => {
+            KeyPress::By(by) => at.saturating_add_signed(by).min(last),
+            KeyPress::First => 0,
+            KeyPress::Last => last,
+            KeyPress::Details => {
                 self.details = !self.details;
                 at
             }

@@ -101,7 +101,7 @@ impl Table<'_> {
     }
 
     fn losses(&self, link: &Link) -> Vec<Span<'static>> {
-        let sum = |count: fn(&rates::Way) -> u64| link.totals().iter().map(count).sum::<u64>();
+        let sum = |count: fn(&rates::DirectionCounts) -> u64| link.totals().iter().map(count).sum::<u64>();
         let counts = [(sum(|way| way.dropped), self.columns.dropped), (sum(|way| way.errors), self.columns.errors)];
         let shown = counts.into_iter().filter(|(_, column)| *column > 0);
         shown

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use ::freebsd::interfaces::Interface;
 use model::inspection::{Check, Finding, Read, Severity};
 
-use super::look::Look;
+use super::context::Context;
 
 const NETSTAT: (&str, &str) = ("netstat(1)", "-i: Ierrs, Idrop, Oerrs, Drop; -s: statistics of protocols");
 
@@ -23,8 +23,8 @@ const OF_STACK: [(&str, &str, &str, Option<&str>); 4] = [
 
 type Counters = BTreeMap<String, u64>;
 
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
-    look.nics().flat_map(|nic| of_interface(look, nic)).chain(of_stack(look)).collect()
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    context.nics().flat_map(|nic| of_interface(context, nic)).chain(of_stack(context)).collect()
 }
 
 fn count(counters: &Counters, name: &str) -> u64 {
@@ -42,8 +42,10 @@ fn words(counters: &Counters, names: &[&str]) -> String {
     if words.is_empty() { "0".to_owned() } else { words.join(", ") }
 }
 
-fn of_interface(look: &Look<'_>, nic: &Interface) -> Vec<Finding> {
-    let Some(counters) = look.readings.counters.known().and_then(|all| all.get(&nic.name)) else { return Vec::new() };
+fn of_interface(context: &Context<'_>, nic: &Interface) -> Vec<Finding> {
+    let Some(counters) = context.readings.counters.known().and_then(|all| all.get(&nic.name)) else {
+        return Vec::new();
+    };
     let packets = count(counters, "Ipkts").saturating_add(count(counters, "Opkts"));
     let one = |(check, names): (Check, &[&str])| {
         let lost = names.iter().fold(0_u64, |sum, name| sum.saturating_add(count(counters, name)));
@@ -55,14 +57,14 @@ fn of_interface(look: &Look<'_>, nic: &Interface) -> Vec<Finding> {
     all.into_iter().map(one).collect()
 }
 
-fn of_stack(look: &Look<'_>) -> Vec<Finding> {
-    let Some(protocols) = look.readings.protocols.known() else { return Vec::new() };
+fn of_stack(context: &Context<'_>) -> Vec<Finding> {
+    let Some(protocols) = context.readings.protocols.known() else { return Vec::new() };
     let one = |(protocol, words, all, key): &(&str, &str, &str, Option<&str>)| {
         let counters = protocols.get(*protocol)?;
         let dropped = *counters.get(*words)?;
         let packets = count(counters, all);
         let read = Read::of(format!("{words}: {dropped}"), format!("netstat -s -p {protocol}"));
-        let mend = key.and_then(|key| Some(format!("sysctl {key}={}", look.number(key)?.saturating_mul(2))));
+        let mend = key.and_then(|key| Some(format!("sysctl {key}={}", context.number(key)?.saturating_mul(2))));
         let finding = Finding::of(Check::StackDrops, protocol, read, 0, &[NETSTAT]).with("packets", packets);
         Some(finding.unless(dropped == 0, severity(dropped, packets), mend))
     };

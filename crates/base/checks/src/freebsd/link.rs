@@ -6,7 +6,7 @@ use model::{
     inspection::{Check, Finding, Read, Severity},
 };
 
-use super::look::{Look, ifconfig};
+use super::context::{Context, ifconfig};
 
 const IFCONFIG: (&str, &str) = ("ifconfig(8)", "media, status; -m: supported media");
 const AUTONEGOTIATION: (&str, &str) = ("IEEE 802.3", "clause 28 and annex 28B, auto-negotiation and its priorities");
@@ -19,24 +19,24 @@ const DARK_MW: f64 = 1e-4;
 /// Messages that are shown.
 const MOST_MESSAGES: usize = 3;
 
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let checks = [link, speed, asked, duplex, light];
-    let found = look.nics().flat_map(|nic| checks.iter().filter_map(move |check| check(look, nic)));
-    found.chain(refused(look)).chain(complaints(look)).collect()
+    let found = context.nics().flat_map(|nic| checks.iter().filter_map(move |check| check(context, nic)));
+    found.chain(refused(context)).chain(complaints(context)).collect()
 }
 
 /// Cards without a driver; one that was given to a virtual machine is meant to have none.
-fn refused(look: &Look<'_>) -> Vec<Finding> {
-    let is_asked = look.conditions.interface.is_none();
+fn refused(context: &Context<'_>) -> Vec<Finding> {
+    let is_asked = context.conditions.interface.is_none();
     let of = |card: &Refused| {
         let read = Read::of(format!("{}: –", card.model), "pciconf -lv");
         let severity = if card.cause == Cause::GivenAway { Severity::Info } else { Severity::Fail };
         Finding::of(Check::CardRefused, &card.device, read, "–", &[PCICONF]).unless(false, severity, None)
     };
-    look.readings.cards.refused.iter().filter(|_| is_asked).map(of).collect()
+    context.readings.cards.refused.iter().filter(|_| is_asked).map(of).collect()
 }
 
-fn link(_: &Look<'_>, nic: &Interface) -> Option<Finding> {
+fn link(_: &Context<'_>, nic: &Interface) -> Option<Finding> {
     let status = nic.status.as_deref()?;
     let finding = Finding::of(Check::LinkDown, &nic.name, Read::of(status, ifconfig(nic)), "active", &[IFCONFIG]);
     Some(finding.unless(status.starts_with("active"), Severity::Warn, None))
@@ -46,7 +46,7 @@ fn speed_mbps(nic: &Interface) -> Option<u32> {
     nic.media.as_ref().and_then(Media::speed_mbps)
 }
 
-fn speed(_: &Look<'_>, nic: &Interface) -> Option<Finding> {
+fn speed(_: &Context<'_>, nic: &Interface) -> Option<Finding> {
     let (is, top) = (speed_mbps(nic)?, nic.top_speed_mbps?);
     let read = Read::of(format!("{is} Mbit/s"), ifconfig(nic));
     let wanted = format!("{top} Mbit/s");
@@ -54,15 +54,15 @@ fn speed(_: &Look<'_>, nic: &Interface) -> Option<Finding> {
     Some(finding.unless(is >= top, Severity::Warn, autoselect(nic)))
 }
 
-fn asked(look: &Look<'_>, nic: &Interface) -> Option<Finding> {
-    let wanted = look.conditions.speed_bps?;
+fn asked(context: &Context<'_>, nic: &Interface) -> Option<Finding> {
+    let wanted = context.conditions.speed_bps?;
     let is = f64::from(speed_mbps(nic)?) * 1e6;
     let read = Read::of(format!("{:.0} Mbit/s", is / 1e6), ifconfig(nic));
     let finding = Finding::of(Check::SpeedShort, &nic.name, read, format!(">= {:.0} Mbit/s", wanted / 1e6), &[]);
     Some(finding.unless(is >= wanted, Severity::Fail, None))
 }
 
-fn duplex(_: &Look<'_>, nic: &Interface) -> Option<Finding> {
+fn duplex(_: &Context<'_>, nic: &Interface) -> Option<Finding> {
     let full = nic.media.as_ref()?.is_full_duplex?;
     let read = Read::of(if full { "full-duplex" } else { "half-duplex" }, ifconfig(nic));
     let finding = Finding::of(Check::HalfDuplex, &nic.name, read, "full-duplex", &[AUTONEGOTIATION]);
@@ -73,7 +73,7 @@ fn autoselect(nic: &Interface) -> Option<String> {
     Some(format!("ifconfig {} media autoselect", nic.name))
 }
 
-fn light(_: &Look<'_>, nic: &Interface) -> Option<Finding> {
+fn light(_: &Context<'_>, nic: &Interface) -> Option<Finding> {
     let least = nic.light.as_ref()?.lanes.iter().map(|lane| lane.received_mw).min_by(f64::total_cmp)?;
     let read = Read::of(format!("{least:.4} mW"), ifconfig(nic));
     let finding = Finding::of(Check::NoLight, &nic.name, read, format!(">= {DARK_MW} mW"), &[DIAGNOSTICS]);
@@ -81,8 +81,8 @@ fn light(_: &Look<'_>, nic: &Interface) -> Option<Finding> {
 }
 
 /// Messages of the kernel, the last ones.
-fn complaints(look: &Look<'_>) -> Option<Finding> {
-    let all = &look.readings.boot.known()?.complaints;
+fn complaints(context: &Context<'_>) -> Option<Finding> {
+    let all = &context.readings.boot.known()?.complaints;
     let last: Vec<&str> = all.iter().rev().take(MOST_MESSAGES).rev().map(String::as_str).collect();
     let value = if last.is_empty() { "–".to_owned() } else { last.join("; ") };
     let finding = Finding::of(Check::KernelComplains, "", Read::of(value, "dmesg"), "–", &[DMESG]);

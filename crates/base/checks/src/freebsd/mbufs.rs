@@ -2,7 +2,7 @@
 
 use model::inspection::{Check, Finding, Read, Severity};
 
-use super::{look::Look, setting::at_least};
+use super::{context::Context, setting::at_least};
 
 const INTEL: (&str, &str) = ("Intel, FreeBSD driver for 10 Gigabit adapters (ix), README", "kern.ipc.nmbclusters");
 const HANDBOOK: (&str, &str) =
@@ -13,24 +13,24 @@ const CLUSTERS_KEY: &str = "kern.ipc.nmbclusters";
 /// Clusters for the queues of a fast card.
 const CLUSTERS: u64 = 262_144;
 
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if look.is_fast() {
+    if context.is_fast() {
         findings.push(at_least(
-            look,
+            context,
             (Check::MbufClusters, CLUSTERS_KEY),
             CLUSTERS,
             Severity::Warn,
             &[INTEL, HANDBOOK],
         ));
     }
-    findings.extend(short(look));
+    findings.extend(short(context));
     findings
 }
 
 /// Kinds of buffers that were denied or are nearly used up; one finding where there are none.
-fn short(look: &Look<'_>) -> Vec<Finding> {
-    let Some(mbufs) = look.readings.mbufs.known() else { return Vec::new() };
+fn short(context: &Context<'_>) -> Vec<Finding> {
+    let Some(mbufs) = context.readings.mbufs.known() else { return Vec::new() };
     let kinds: Vec<&str> = mbufs.short().collect();
     if kinds.is_empty() {
         let read = Read::of("0 denied", "netstat -m");
@@ -41,8 +41,8 @@ fn short(look: &Look<'_>) -> Vec<Finding> {
         let used = mbufs.uses.get(*kind).and_then(|of| Some(format!("{} of {} in use", of.current, of.most?)));
         let read = Read::of(denied.or(used).unwrap_or_default(), "netstat -m");
         let key = key(kind);
-        let least = if key == CLUSTERS_KEY && look.is_fast() { CLUSTERS } else { 0 };
-        let mend = look.number(key).map(|is| format!("sysctl {key}={}", is.saturating_mul(2).max(least)));
+        let least = if key == CLUSTERS_KEY && context.is_fast() { CLUSTERS } else { 0 };
+        let mend = context.number(key).map(|is| format!("sysctl {key}={}", is.saturating_mul(2).max(least)));
         let finding = Finding::of(Check::MbufsShort, kind, read, "0 denied, < 90 % in use", &[NETSTAT, HANDBOOK]);
         finding.unless(false, Severity::Warn, mend)
     };

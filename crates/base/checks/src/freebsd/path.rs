@@ -4,7 +4,7 @@ use ::freebsd::interfaces::Interface;
 use model::inspection::{Check, Finding, Goal, Read, Severity};
 
 use super::{
-    look::{FAST_BPS, Look, ifconfig},
+    context::{Context, FAST_BPS, ifconfig},
     setting::Setting,
 };
 
@@ -27,8 +27,8 @@ const SETTINGS: [Setting; 4] = [
         key: "net.inet.tcp.pmtud_blackhole_detection",
         wanted: "1",
         is_wanted: |value| value != "0",
-        severity: |look| {
-            let has_jumbo = look.nics().any(|nic| nic.mtu.is_some_and(|mtu| mtu > ETHERNET));
+        severity: |context| {
+            let has_jumbo = context.nics().any(|nic| nic.mtu.is_some_and(|mtu| mtu > ETHERNET));
             Some(if has_jumbo { Severity::Warn } else { Severity::Info })
         },
         sources: &[TCP, RFC_4821],
@@ -46,7 +46,7 @@ const SETTINGS: [Setting; 4] = [
         key: "net.inet.ip.forwarding",
         wanted: "1",
         is_wanted: |value| value != "0",
-        severity: |look| look.is_for(&[Goal::Router]).then_some(Severity::Warn),
+        severity: |context| context.is_for(&[Goal::Router]).then_some(Severity::Warn),
         sources: &[INET],
     },
     Setting {
@@ -54,17 +54,20 @@ const SETTINGS: [Setting; 4] = [
         key: "net.inet6.ip6.forwarding",
         wanted: "1",
         is_wanted: |value| value != "0",
-        severity: |look| look.is_for(&[Goal::Router]).then_some(Severity::Info),
+        severity: |context| context.is_for(&[Goal::Router]).then_some(Severity::Info),
         sources: &[INET],
     },
 ];
 
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> =
-        look.interfaces().flat_map(|interface| [member(look, interface), lower(look, interface)]).flatten().collect();
-    findings.extend(look.nics().filter_map(|nic| jumbo(look, nic)));
-    findings.extend(route(look));
-    findings.extend(SETTINGS.iter().filter_map(|setting| setting.judge(look)));
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = context
+        .interfaces()
+        .flat_map(|interface| [member(context, interface), lower(context, interface)])
+        .flatten()
+        .collect();
+    findings.extend(context.nics().filter_map(|nic| jumbo(context, nic)));
+    findings.extend(route(context));
+    findings.extend(SETTINGS.iter().filter_map(|setting| setting.judge(context)));
     findings
 }
 
@@ -73,8 +76,8 @@ fn set(name: &str, mtu: u32) -> Option<String> {
 }
 
 /// A bridge or an aggregated link or a member of one, against the others: the largest MTU of all is wanted.
-fn member(look: &Look<'_>, interface: &Interface) -> Option<Finding> {
-    let all = look.all();
+fn member(context: &Context<'_>, interface: &Interface) -> Option<Finding> {
+    let all = context.all();
     let holds = |master: &&Interface| master.members.contains(&interface.name);
     let master = all.iter().find(holds).or((!interface.members.is_empty()).then_some(interface))?;
     let both = all.iter().filter(|it| master.members.contains(&it.name) || it.name == master.name);
@@ -86,26 +89,26 @@ fn member(look: &Look<'_>, interface: &Interface) -> Option<Finding> {
 }
 
 /// A VLAN against the interface that it stands on.
-fn lower(look: &Look<'_>, interface: &Interface) -> Option<Finding> {
+fn lower(context: &Context<'_>, interface: &Interface) -> Option<Finding> {
     let lower = interface.parent.as_ref()?;
-    let (mtu, below) = (interface.mtu?, look.all().iter().find(|it| it.name == *lower)?.mtu?);
+    let (mtu, below) = (interface.mtu?, context.all().iter().find(|it| it.name == *lower)?.mtu?);
     let read = Read::of(mtu, ifconfig(interface));
     let finding =
         Finding::of(Check::MtuLower, &interface.name, read, format!("<= {below}"), &[VLAN]).with("lower", lower);
     Some(finding.unless(mtu <= below, Severity::Warn, set(lower, mtu)))
 }
 
-fn jumbo(look: &Look<'_>, nic: &Interface) -> Option<Finding> {
-    let is_fast = look.speed_of(nic).is_some_and(|bps| bps >= FAST_BPS);
-    let mtu = nic.mtu.filter(|_| is_fast && look.is_for(&[Goal::Throughput]))?;
+fn jumbo(context: &Context<'_>, nic: &Interface) -> Option<Finding> {
+    let is_fast = context.speed_of(nic).is_some_and(|bps| bps >= FAST_BPS);
+    let mtu = nic.mtu.filter(|_| is_fast && context.is_for(&[Goal::Throughput]))?;
     let finding = Finding::of(Check::Jumbo, &nic.name, Read::of(mtu, ifconfig(nic)), format!(">= {JUMBO}"), &[ESNET]);
     Some(finding.unless(mtu >= JUMBO, Severity::Info, set(&nic.name, JUMBO)))
 }
 
 /// The default route against the interface that it leaves by.
-fn route(look: &Look<'_>) -> Option<Finding> {
-    let route = look.readings.route.known()?;
-    let interface = look.interfaces().find(|it| it.name == route.interface)?;
+fn route(context: &Context<'_>) -> Option<Finding> {
+    let route = context.readings.route.known()?;
+    let interface = context.interfaces().find(|it| it.name == route.interface)?;
     let (mtu, most) = (route.mtu?, interface.mtu?);
     let read = Read::of(mtu, "route -n get default");
     let finding = Finding::of(Check::RouteMtuBelow, &route.destination, read, most, &[ROUTE]);

@@ -7,7 +7,7 @@ use model::{
     inspection::{Check, Finding, Goal, Read, Severity},
 };
 
-use super::look::Look;
+use super::context::Context;
 
 const LINK: (&str, &str) = ("PCI Express Base Specification", "section 4.2, link training; section 7.5.3, link status");
 const SIZES: (&str, &str) = ("PCI Express Base Specification", "section 7.5.3.4, device control register");
@@ -19,15 +19,15 @@ const PLACE: &str = "pciconf -lvbc";
 const PAYLOAD: u32 = 256;
 const READ_REQUEST: u32 = 512;
 
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for nic in look.nics() {
-        let Some(card) = look.port(nic).and_then(|port| port.interface.card.as_ref()) else { continue };
-        findings.extend(narrow(look, nic, card));
+    for nic in context.nics() {
+        let Some(card) = context.port(nic).and_then(|port| port.interface.card.as_ref()) else { continue };
+        findings.extend(narrow(context, nic, card));
         findings.extend(trained(nic, card));
-        if let Some(device) = device(look, nic) {
+        if let Some(device) = device(context, nic) {
             findings.extend(
-                [payload(look, nic, device), read_request(nic, device), errors(nic, device)].into_iter().flatten(),
+                [payload(context, nic, device), read_request(nic, device), errors(nic, device)].into_iter().flatten(),
             );
         }
     }
@@ -35,9 +35,9 @@ pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
 }
 
 /// The device of an interface with its capabilities.
-fn device<'r>(look: &Look<'r>, nic: &Interface) -> Option<&'r Device> {
-    let address = look.port(nic)?.interface.bus.known()?;
-    look.readings.devices.known()?.iter().find(|device| device.address == *address)
+fn device<'r>(context: &Context<'r>, nic: &Interface) -> Option<&'r Device> {
+    let address = context.port(nic)?.interface.bus.known()?;
+    context.readings.devices.known()?.iter().find(|device| device.address == *address)
 }
 
 fn gbps(bps: f64) -> String {
@@ -57,8 +57,8 @@ fn most(link: &PcieLink) -> String {
 }
 
 /// Whether the narrowest link on the way carries the ports behind it. FreeBSD's commands say nothing of slots.
-fn narrow(look: &Look<'_>, nic: &Interface, card: &Card) -> Option<Finding> {
-    let mbps = (look.speed_of(nic)? / 1e6) as u32;
+fn narrow(context: &Context<'_>, nic: &Interface, card: &Card) -> Option<Finding> {
+    let mbps = (context.speed_of(nic)? / 1e6) as u32;
     let card = Card { top_speed_mbps: Reading::Known(mbps), ..card.clone() };
     let tightest = card.tightest()?;
     let (has, needs, link) = (tightest.has_bps, tightest.needs_bps, now(&tightest.hop.link));
@@ -106,10 +106,10 @@ fn gigatransfers(speed: &Reading<String>) -> Option<f64> {
 }
 
 /// A card that can do less is asked for that.
-fn payload(look: &Look<'_>, nic: &Interface, device: &Device) -> Option<Finding> {
+fn payload(context: &Context<'_>, nic: &Interface, device: &Device) -> Option<Finding> {
     let (is, most) = device.payload?;
     let wanted = PAYLOAD.min(most);
-    let is_fast = look.is_fast() && look.is_for(&[Goal::Throughput, Goal::Router, Goal::Bypass]);
+    let is_fast = context.is_fast() && context.is_for(&[Goal::Throughput, Goal::Router, Goal::Bypass]);
     let severity = if is_fast { Severity::Warn } else { Severity::Info };
     let finding =
         Finding::of(Check::PciePayload, &nic.name, Read::of(is, PLACE), format!(">= {wanted}"), &[SIZES, PCICONF]);

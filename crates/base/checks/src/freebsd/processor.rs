@@ -6,7 +6,7 @@ use model::{
 };
 
 use super::{
-    look::Look,
+    context::Context,
     setting::{Setting, place, unreadable},
 };
 
@@ -27,25 +27,25 @@ const CLOCKED: Setting = Setting {
     key: "dev.hwpstate_intel.0.epp",
     wanted: "0",
     is_wanted: |value| value == "0",
-    severity: |look| look.is_for(&[Goal::Latency, Goal::Bypass]).then_some(Severity::Warn),
+    severity: |context| context.is_for(&[Goal::Latency, Goal::Bypass]).then_some(Severity::Warn),
     sources: &[HWPSTATE],
 };
 
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
-    let all = [storm(look), idle(look), CLOCKED.judge(look), clock(look), hypervisor(look)];
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let all = [storm(context), idle(context), CLOCKED.judge(context), clock(context), hypervisor(context)];
     all.into_iter().flatten().collect()
 }
 
 /// 0 switches the threshold off.
-fn storm(look: &Look<'_>) -> Option<Finding> {
+fn storm(context: &Context<'_>) -> Option<Finding> {
     let key = "hw.intr_storm_threshold";
-    let value = match look.value(key) {
+    let value = match context.value(key) {
         Reading::Known(value) => value,
         Reading::Absent => return Some(unreadable(Check::InterruptStorm, key, "sysctl printed no such name")),
         Reading::Unreadable { why, .. } => return Some(unreadable(Check::InterruptStorm, key, &why)),
     };
     let threshold: u64 = value.parse().ok()?;
-    let severity = if look.is_fast() { Severity::Warn } else { Severity::Info };
+    let severity = if context.is_fast() { Severity::Warn } else { Severity::Info };
     let finding =
         Finding::of(Check::InterruptStorm, key, Read::of(value, place(key)), format!("0, >= {STORM}"), &[IX, INTR]);
     let mend = format!("sysctl {key}={STORM}");
@@ -53,24 +53,24 @@ fn storm(look: &Look<'_>) -> Option<Finding> {
 }
 
 /// The deepest idle state that cores may enter. `Cmax` and `C8` stand for whatever they have.
-fn idle(look: &Look<'_>) -> Option<Finding> {
-    look.is_for(&[Goal::Latency, Goal::Bypass]).then_some(())?;
+fn idle(context: &Context<'_>) -> Option<Finding> {
+    context.is_for(&[Goal::Latency, Goal::Bypass]).then_some(())?;
     let keys = ["hw.acpi.cpu.cx_lowest", "dev.cpu.0.cx_lowest"];
-    if let Reading::Unreadable { why, .. } = look.value(keys[0]) {
+    if let Reading::Unreadable { why, .. } = context.value(keys[0]) {
         return Some(unreadable(Check::IdleStates, keys[0], &why));
     }
     // A virtual machine may have neither.
-    let all = keys.into_iter().filter_map(|key| Some((key, *look.value(key).known()?)));
+    let all = keys.into_iter().filter_map(|key| Some((key, *context.value(key).known()?)));
     let (key, lowest) = all.max_by_key(|(_, lowest)| *lowest != "C1")?;
     let read = Read::of(lowest, place(key));
     let finding = Finding::of(Check::IdleStates, key, read, "C1", &[CPU]);
     Some(finding.unless(lowest == "C1", Severity::Warn, Some(format!("sysctl {key}=C1"))))
 }
 
-fn clock(look: &Look<'_>) -> Option<Finding> {
+fn clock(context: &Context<'_>) -> Option<Finding> {
     let key = "kern.timecounter.hardware";
-    let hardware = *look.value(key).known()?;
-    let choice = look.value("kern.timecounter.choice");
+    let hardware = *context.value(key).known()?;
+    let choice = context.value("kern.timecounter.choice");
     let choice = choice.known().copied().unwrap_or_default();
     // `TSC-low(1000) HPET(950) dummy(-1000000)`: a worse clock than the fast one has been chosen for a reason if that is below 0.
     let better = FAST_CLOCKS.iter().find(|clock| {
@@ -84,9 +84,9 @@ fn clock(look: &Look<'_>) -> Option<Finding> {
     Some(finding.unless(FAST_CLOCKS.contains(&hardware), Severity::Warn, mend))
 }
 
-fn hypervisor(look: &Look<'_>) -> Option<Finding> {
+fn hypervisor(context: &Context<'_>) -> Option<Finding> {
     let key = "kern.vm_guest";
-    match look.value(key) {
+    match context.value(key) {
         Reading::Known("none") | Reading::Absent => None,
         Reading::Known(name) => {
             let finding = Finding::of(Check::Hypervisor, "", Read::of(name, place(key)), "none", &[GUEST]);

@@ -5,7 +5,7 @@ use model::{
     inspection::{Check, Finding, Read, Severity},
 };
 
-use super::look::Look;
+use super::context::Context;
 
 /// A setting: its check, its key, the wanted value with the test of it, the severity of another one, and its sources.
 pub(super) struct Setting {
@@ -14,16 +14,16 @@ pub(super) struct Setting {
     pub(super) wanted: &'static str,
     pub(super) is_wanted: fn(&str) -> bool,
     /// `None` where the goal does not ask for it.
-    pub(super) severity: fn(&Look<'_>) -> Option<Severity>,
+    pub(super) severity: fn(&Context<'_>) -> Option<Severity>,
     pub(super) sources: &'static [(&'static str, &'static str)],
 }
 
 impl Setting {
     /// The finding; `None` where nobody asks for it, or this release lacks it.
-    pub(super) fn judge(&self, look: &Look<'_>) -> Option<Finding> {
+    pub(super) fn judge(&self, context: &Context<'_>) -> Option<Finding> {
         let Self { check, key, wanted, is_wanted, severity, sources } = self;
-        let severity = severity(look)?;
-        match look.value(key) {
+        let severity = severity(context)?;
+        match context.value(key) {
             Reading::Known(value) => {
                 let finding = Finding::of(*check, key, Read::of(value, place(key)), wanted, sources);
                 Some(finding.unless(is_wanted(value), severity, Some(format!("sysctl {key}={wanted}"))))
@@ -36,13 +36,13 @@ impl Setting {
 
 /// A number of sysctl that has to have a least value. Each release has these names: one that is not in the output was not read.
 pub(super) fn at_least(
-    look: &Look<'_>,
+    context: &Context<'_>,
     (check, key): (Check, &str),
     wanted: u64,
     severity: Severity,
     sources: &[(&str, &str)],
 ) -> Finding {
-    let value = match look.value(key) {
+    let value = match context.value(key) {
         Reading::Known(value) => value,
         Reading::Absent => return unreadable(check, key, "sysctl printed no such name"),
         Reading::Unreadable { why, .. } => return unreadable(check, key, &why),

@@ -6,7 +6,7 @@ use model::{
 };
 
 use super::{
-    look::Look,
+    context::Context,
     setting::{Setting, at_least, place, unreadable},
 };
 
@@ -48,7 +48,7 @@ const SETTINGS: [Setting; 6] = [
         key: "net.inet.tcp.rfc1323",
         wanted: "1",
         is_wanted: |value| ["1", "3"].contains(&value),
-        severity: |look| Some(if look.is_for(&[Goal::Throughput]) { Severity::Warn } else { Severity::Info }),
+        severity: |context| Some(if context.is_for(&[Goal::Throughput]) { Severity::Warn } else { Severity::Info }),
         sources: &[PAWS, TCP],
     },
     Setting {
@@ -64,7 +64,7 @@ const SETTINGS: [Setting; 6] = [
         key: "net.inet.tcp.sendbuf_auto",
         wanted: "1",
         is_wanted: |value| value != "0",
-        severity: |look| look.is_for(&[Goal::Throughput]).then_some(Severity::Warn),
+        severity: |context| context.is_for(&[Goal::Throughput]).then_some(Severity::Warn),
         sources: &[ESNET, TCP],
     },
     Setting {
@@ -72,7 +72,7 @@ const SETTINGS: [Setting; 6] = [
         key: "net.inet.tcp.recvbuf_auto",
         wanted: "1",
         is_wanted: |value| value != "0",
-        severity: |look| look.is_for(&[Goal::Throughput]).then_some(Severity::Warn),
+        severity: |context| context.is_for(&[Goal::Throughput]).then_some(Severity::Warn),
         sources: &[ESNET, TCP],
     },
     Setting {
@@ -80,25 +80,25 @@ const SETTINGS: [Setting; 6] = [
         key: "net.inet.tcp.hostcache.expire",
         wanted: "1",
         is_wanted: |value| ["0", "1"].contains(&value),
-        severity: |look| look.is_for(&[Goal::Throughput]).then_some(Severity::Info),
+        severity: |context| context.is_for(&[Goal::Throughput]).then_some(Severity::Info),
         sources: &[ESNET, TCP],
     },
 ];
 
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if look.is_for(&[Goal::Throughput]) {
-        findings.extend(buffers(look));
-        findings.extend(congestion_control(look));
+    if context.is_for(&[Goal::Throughput]) {
+        findings.extend(buffers(context));
+        findings.extend(congestion_control(context));
     }
-    findings.extend(SETTINGS.iter().filter_map(|setting| setting.judge(look)));
+    findings.extend(SETTINGS.iter().filter_map(|setting| setting.judge(context)));
     findings
 }
 
 /// Buffers by the bandwidth-delay product of the fastest port.
-fn buffers(look: &Look<'_>) -> Vec<Finding> {
-    let Some(bps) = look.speed_bps() else { return Vec::new() };
-    let rtt_s = look.conditions.rtt_s.unwrap_or(RTT_S);
+fn buffers(context: &Context<'_>) -> Vec<Finding> {
+    let Some(bps) = context.speed_bps() else { return Vec::new() };
+    let rtt_s = context.conditions.rtt_s.unwrap_or(RTT_S);
     let cap = CAPS.iter().find(|(up_to, _)| bps <= *up_to).map_or(f64::MAX, |(_, cap)| *cap);
     let wanted = (bps / 8.0 * rtt_s).min(cap);
     let all = [
@@ -107,23 +107,24 @@ fn buffers(look: &Look<'_>) -> Vec<Finding> {
         (Check::SocketBufferLimit, "kern.ipc.maxsockbuf", wanted * WITH_OVERHEAD, &[SOCKBUF, ESNET]),
     ];
     let one = |(check, key, wanted, sources): (Check, &str, f64, &[(&str, &str); 2])| {
-        let finding = at_least(look, (check, key), wanted.ceil() as u64, Severity::Warn, sources);
+        let finding = at_least(context, (check, key), wanted.ceil() as u64, Severity::Warn, sources);
         finding.with("rate", format!("{:.0} Mbit/s", bps / 1e6)).with("rtt", format!("{} ms", 1e3 * rtt_s))
     };
     all.into_iter().map(one).collect()
 }
 
 /// Over a short path each control fills it.
-fn congestion_control(look: &Look<'_>) -> Option<Finding> {
+fn congestion_control(context: &Context<'_>) -> Option<Finding> {
     let key = "net.inet.tcp.cc.algorithm";
-    let name = match look.value(key) {
+    let name = match context.value(key) {
         Reading::Known(name) => name,
         Reading::Absent => return None,
         Reading::Unreadable { why, .. } => return Some(unreadable(Check::CongestionControl, key, &why)),
     };
-    let is_long = look.conditions.rtt_s.is_some_and(|rtt_s| rtt_s >= LONG_RTT_S);
+    let is_long = context.conditions.rtt_s.is_some_and(|rtt_s| rtt_s >= LONG_RTT_S);
     let severity = if is_long { Severity::Warn } else { Severity::Info };
-    let is_loaded = look.readings.modules.known().is_some_and(|files| files.iter().any(|file| file == "cc_cubic.ko"));
+    let is_loaded =
+        context.readings.modules.known().is_some_and(|files| files.iter().any(|file| file == "cc_cubic.ko"));
     let load = if is_loaded { "" } else { "kldload -n cc_cubic; " };
     let finding = Finding::of(Check::CongestionControl, key, Read::of(name, place(key)), "cubic", &[RFC_9438, MOD_CC]);
     let mend = format!("{load}sysctl {key}=cubic");

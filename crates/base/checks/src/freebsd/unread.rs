@@ -5,7 +5,7 @@ use model::{
     inspection::{Check, Finding, Goal, ROOT},
 };
 
-use super::look::Look;
+use super::context::Context;
 
 /// Words of a command that root may run.
 const RIGHTS: [&str; 2] = ["ermission denied", "not permitted"];
@@ -13,12 +13,19 @@ const RIGHTS: [&str; 2] = ["ermission denied", "not permitted"];
 /// Command and reason of a reading that failed, and the checks that need it.
 type Failed<'r> = (Option<(&'r str, &'r str)>, &'r [Check]);
 
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
-    let readings = look.readings;
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let readings = context.readings;
     let failed: [Failed<'_>; 7] = [
         (
             failure(&readings.interfaces),
-            &[Check::LinkDown, Check::LinkSlow, Check::HalfDuplex, Check::MtuMember, Check::MtuLower, offloads(look)],
+            &[
+                Check::LinkDown,
+                Check::LinkSlow,
+                Check::HalfDuplex,
+                Check::MtuMember,
+                Check::MtuLower,
+                offloads(context),
+            ],
         ),
         (
             failure(&readings.devices),
@@ -34,8 +41,8 @@ pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
     failed.flat_map(|((command, why), checks)| checks.iter().map(move |check| unknown(*check, command, why))).collect()
 }
 
-fn offloads(look: &Look<'_>) -> Check {
-    if look.is_for(&[Goal::Router]) { Check::LroForwarding } else { Check::OffloadOff }
+fn offloads(context: &Context<'_>) -> Check {
+    if context.is_for(&[Goal::Router]) { Check::LroForwarding } else { Check::OffloadOff }
 }
 
 fn failure<T>(reading: &Reading<T>) -> Option<(&str, &str)> {

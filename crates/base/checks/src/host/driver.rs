@@ -1,43 +1,48 @@
 //! Rings, coalescing and offloads of drivers.
 
 use model::{
+    Reading,
+    change::DriverNumber,
     inspection::{Check, Finding, Goal, Read, Severity},
     settings::Offload,
     tuning::{ProfileValue, Setting},
 };
 
-use super::look::{Look, Port};
+use super::context::{Context, Port};
 
 const XDP: (&str, &str) = ("Linux Documentation/networking/af_xdp.rst", "Multi-Buffer Support");
 
 /// Below this an XDP program sees one buffer: a page, less headroom and the structure at its end.
 const XDP_MTU: u32 = 3498;
 
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for port in look.nics() {
-        findings.extend([receive_ring, transmit_ring, coalescing].iter().filter_map(|check| check(look, &port)));
+    for port in context.nics() {
+        findings.extend([receive_ring, transmit_ring, coalescing].iter().filter_map(|check| check(context, &port)));
     }
-    for port in look.ports().filter(|port| port.facts.card.is_some() || port.settings.kind == "veth") {
-        findings.extend(offloads(look, &port));
-        findings.extend(xdp_mtu(look, &port));
+    for port in context.ports().filter(|port| port.facts.card.is_some() || port.settings.kind == "veth") {
+        findings.extend(offloads(context, &port));
+        findings.extend(xdp_mtu(context, &port));
     }
     findings
 }
 
-fn receive_ring(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
-    let rings = port.settings.rings()?;
-    ring(look, port, Check::RingReceive, "rx", (rings.receive, rings.receive_most))
+fn receive_ring(context: &Context<'_>, port: &Port<'_>) -> Option<Finding> {
+    ring(context, port, Check::RingReceive, DriverNumber::RingRx, "rx")
 }
 
-fn transmit_ring(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
-    let rings = port.settings.rings()?;
-    ring(look, port, Check::RingTransmit, "tx", (rings.transmit, rings.transmit_most))
+fn transmit_ring(context: &Context<'_>, port: &Port<'_>) -> Option<Finding> {
+    ring(context, port, Check::RingTransmit, DriverNumber::RingTx, "tx")
 }
 
-fn ring(look: &Look<'_>, port: &Port<'_>, check: Check, word: &str, (is, most): (u32, u32)) -> Option<Finding> {
-    let value = look.wanted_of(&format!("ring-{word}"), port)?;
-    let wanted = value.of_driver(Some(most), look.cores())?;
+fn ring(context: &Context<'_>, port: &Port<'_>, check: Check, number: DriverNumber, word: &str) -> Option<Finding> {
+    let value = context.wanted_of(&number.to_string(), port)?;
+    let (is, most) = match port.settings.number(number) {
+        Reading::Known(known) => known,
+        Reading::Absent => return None,
+        Reading::Unreadable { path, why } => return Some(Finding::unknown(check, port.name(), &path, &why)),
+    };
+    let wanted = value.of_driver(most, context.cores())?;
     let read = Read::of(is, format!("ethtool -g {}", port.name()));
     let mend = format!("ethtool -G {} {word} {wanted}", port.name());
     let finding = Finding::of(check, port.name(), read, format!(">= {wanted}"), &value.documents());
@@ -45,26 +50,27 @@ fn ring(look: &Look<'_>, port: &Port<'_>, check: Check, word: &str, (is, most): 
 }
 
 /// Latency wants none, data wants some: a driver without the structure has nothing to say.
-fn coalescing(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
-    let now = port.settings.coalescing()?;
-    let (value, name) = (look.wanted_of("rx-usecs", port)?, port.name());
-    let adaptive = look.wanted_of("adaptive-rx", port);
+fn coalescing(context: &Context<'_>, port: &Port<'_>) -> Option<Finding> {
+    let number = |number| port.settings.number(number).into_known().map(|(now, _)| now);
+    let (us, frames) = (number(DriverNumber::RxUsecs)?, number(DriverNumber::RxFrames)?);
+    let is_adaptive = number(DriverNumber::AdaptiveRx)? != 0;
+    let (value, name) = (context.wanted_of("rx-usecs", port)?, port.name());
+    let adaptive = context.wanted_of("adaptive-rx", port);
     let word = |on: bool| if on { "on" } else { "off" };
     let words = |us: &str| match adaptive {
         Some(adaptive) => format!("adaptive-rx {} rx-usecs {us}", word(adaptive.value != "0")),
         None => format!("rx-usecs {us}"),
     };
-    let text =
-        format!("adaptive-rx {}, rx-usecs {}, rx-frames {}", word(now.adaptive), now.receive_us, now.receive_frames);
-    let is_wanted = value.instead(&now.receive_us.to_string()).is_none();
+    let text = format!("adaptive-rx {}, rx-usecs {us}, rx-frames {frames}", word(is_adaptive));
+    let is_wanted = value.instead(&us.to_string()).is_none();
     let (check, is_wanted, wanted) = match adaptive {
         Some(adaptive) => {
-            let is_adaptive = u8::from(now.adaptive).to_string();
+            let is_adaptive = u8::from(is_adaptive).to_string();
             (Check::CoalescingLatency, is_wanted && adaptive.instead(&is_adaptive).is_none(), words(&value.value))
         }
         // Either of both collects packets as well.
         None => {
-            let collects = now.adaptive || now.receive_frames != 1;
+            let collects = is_adaptive || frames != 1;
             (Check::CoalescingThroughput, is_wanted || collects, words("> 0"))
         }
     };
@@ -73,7 +79,7 @@ fn coalescing(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
 }
 
 /// Offloads of the profile. The receive hash is judged with the queues.
-fn offloads(look: &Look<'_>, port: &Port<'_>) -> Vec<Finding> {
+fn offloads(context: &Context<'_>, port: &Port<'_>) -> Vec<Finding> {
     let one = |value: &ProfileValue| {
         let Setting::Offload(feature) = &value.setting else { return None };
         let check = match (feature.as_str(), value.value.as_str()) {
@@ -82,21 +88,27 @@ fn offloads(look: &Look<'_>, port: &Port<'_>) -> Vec<Finding> {
             (_, "on") => Check::OffloadOff,
             _ => return None,
         };
-        let Offload { on, changeable } = *port.settings.offloads.get(feature).filter(|_| look.holds(value, port))?;
+        context.holds(value, port).then_some(())?;
+        let name = port.name();
+        let Offload { on, changeable } = match port.settings.offload(feature) {
+            Reading::Known(offload) => offload,
+            Reading::Absent => return None,
+            Reading::Unreadable { path, why } => return Some(Finding::unknown(check, name, &path, &why)),
+        };
         // A driver that cannot do it says nothing of a setting.
         (on || changeable).then_some(())?;
-        let (now, name) = (if on { "on" } else { "off" }, port.name());
+        let now = if on { "on" } else { "off" };
         let read = Read::of(format!("{feature}: {now}"), format!("ethtool -k {name}"));
         let mend = format!("ethtool -K {name} {feature} {}", value.value);
         let wanted = format!("{feature}: {}", value.value);
         let finding = Finding::of(check, name, read, wanted, &value.documents());
         Some(finding.unless(now == value.value, Severity::Warn, Some(mend)))
     };
-    look.profile.values.iter().filter_map(one).collect()
+    context.profile.values.iter().filter_map(one).collect()
 }
 
-fn xdp_mtu(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
-    let mtu = port.mtu().filter(|_| look.is_for(&[Goal::Bypass]))?;
+fn xdp_mtu(context: &Context<'_>, port: &Port<'_>) -> Option<Finding> {
+    let mtu = port.mtu().filter(|_| context.is_for(&[Goal::Bypass]))?;
     let read = Read::of(mtu, format!("/sys/class/net/{}/mtu", port.name()));
     let mend = format!("ip link set dev {} mtu 1500", port.name());
     let finding = Finding::of(Check::XdpMtu, port.name(), read, format!("<= {XDP_MTU}"), &[XDP]);

@@ -6,7 +6,7 @@ use model::{
     inspection::{Check, Finding, Read, Severity},
 };
 
-use super::look::{Look, Port, sysctl_command};
+use super::context::{Context, Port, sysctl_command};
 
 const LINK: (&str, &str) = ("Linux Documentation/networking/statistics.rst", "struct rtnl_link_stats64");
 const SOFTNET: (&str, &str) = ("Linux Documentation/admin-guide/sysctl/net.rst", "netdev_max_backlog, netdev_budget");
@@ -14,10 +14,10 @@ const SOFTNET: (&str, &str) = ("Linux Documentation/admin-guide/sysctl/net.rst",
 /// Share of the received packets from which drops matter.
 const SHARE: f64 = 1e-4;
 
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
-    let mut findings: Vec<Finding> = look.nics().flat_map(|port| [drops(&port), damage(&port)]).collect();
-    findings.extend(softnet(look, Check::Backlog, "dropped", "net.core.netdev_max_backlog", Severity::Warn));
-    findings.extend(softnet(look, Check::Budget, "time_squeeze", "net.core.netdev_budget", Severity::Info));
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let mut findings: Vec<Finding> = context.nics().flat_map(|port| [drops(&port), damage(&port)]).collect();
+    findings.extend(softnet(context, Check::Backlog, "dropped", "net.core.netdev_max_backlog", Severity::Warn));
+    findings.extend(softnet(context, Check::Budget, "time_squeeze", "net.core.netdev_budget", Severity::Info));
     findings
 }
 
@@ -56,13 +56,13 @@ fn damage(port: &Port<'_>) -> Finding {
 }
 
 /// A counter of all cores, with the setting that it asks for. It counts on where the setting is as wanted already.
-fn softnet(look: &Look<'_>, check: Check, counter: &str, key: &str, severity: Severity) -> Option<Finding> {
-    let since = look.readings.ends.iter().find_map(|end| end.since_start.as_ref())?;
+fn softnet(context: &Context<'_>, check: Check, counter: &str, key: &str, severity: Severity) -> Option<Finding> {
+    let since = context.readings.ends.iter().find_map(|end| end.since_start.as_ref())?;
     let counted = since.drops.iter().filter(|delta| delta.source == Source::Softnet && delta.name == counter);
     let count: u64 = counted.map(|delta| delta.delta).total();
-    let now = look.setting(key).known().copied()?;
+    let now = context.setting(key).known().copied()?;
     let read = Read::of(format!("{counter} {count}, {key} {now}"), "/proc/net/softnet_stat");
-    let set = look.wanted(&format!("sysctl {key}")).and_then(|value| value.instead(now));
+    let set = context.wanted(&format!("sysctl {key}")).and_then(|value| value.instead(now));
     let severity = if set.is_some() { severity } else { Severity::Info };
     let mend = set.map(|set| sysctl_command(key, &set));
     Some(Finding::of(check, key, read, format!("{counter} 0"), &[SOFTNET]).unless(count == 0, severity, mend))

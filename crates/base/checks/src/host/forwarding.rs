@@ -5,22 +5,22 @@ use model::{
     inspection::{Check, Finding, Goal, Read, Severity},
 };
 
-use super::look::Look;
+use super::context::Context;
 
 const IP_SYSCTL: (&str, &str) = ("Linux Documentation/networking/ip-sysctl.rst", "conf/all/forwarding");
 
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
-    if !look.is_for(&[Goal::Router]) {
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    if !context.is_for(&[Goal::Router]) {
         return Vec::new();
     }
-    let mut findings = look.sysctl(Check::Forwarding, "net.ipv4.ip_forward", Severity::Warn);
-    findings.extend(forwarding6(look));
-    findings.extend(look.sysctl(Check::ReversePath, "net.ipv4.conf.all.rp_filter", Severity::Info));
+    let mut findings = context.sysctl(Check::Forwarding, "net.ipv4.ip_forward", Severity::Warn);
+    findings.extend(forwarding6(context));
+    findings.extend(context.sysctl(Check::ReversePath, "net.ipv4.conf.all.rp_filter", Severity::Info));
     findings
 }
 
 /// In no profile: with it, a host drops the default route that a router advertisement gave (`accept_ra`).
-fn forwarding6(look: &Look<'_>) -> Vec<Finding> {
+fn forwarding6(context: &Context<'_>) -> Vec<Finding> {
     let (check, key) = (Check::Forwarding6, "net.ipv6.conf.all.forwarding");
     let judged = |(_, reading): (String, Reading<&str>)| match reading {
         Reading::Known(value) => {
@@ -30,5 +30,5 @@ fn forwarding6(look: &Look<'_>) -> Vec<Finding> {
         Reading::Absent => None,
         Reading::Unreadable { path, why } => Some(Finding::unknown(check, key, &path, &why)),
     };
-    look.settings_of_ends(key).into_iter().filter_map(judged).collect()
+    context.settings_of_ends(key).into_iter().filter_map(judged).collect()
 }

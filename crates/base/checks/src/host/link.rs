@@ -5,7 +5,7 @@ use model::{
     inspection::{Check, Finding, Read, Severity},
 };
 
-use super::look::{Look, Port};
+use super::context::{Context, Port};
 
 const AUTONEGOTIATION: (&str, &str) = ("IEEE 802.3", "clause 28 and annex 28B, auto-negotiation and its priorities");
 const PAUSE: (&str, &str) = ("IEEE 802.3", "annex 31B, MAC Control PAUSE operation");
@@ -20,31 +20,31 @@ const FEC_FROM_BPS: f64 = 25e9;
 /// Light below this is none, in milliwatts.
 const DARK_MW: f64 = 1e-4;
 
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
-    let ports: Vec<Port<'_>> = look.nics().collect();
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let ports: Vec<Port<'_>> = context.nics().collect();
     let checks = [link, speed, asked, duplex, pause, fec, light];
-    let found = ports.iter().flat_map(|port| checks.iter().filter_map(|check| check(look, port)));
-    found.chain(refused(look)).collect()
+    let found = ports.iter().flat_map(|port| checks.iter().filter_map(|check| check(context, port)));
+    found.chain(refused(context)).collect()
 }
 
 /// Cards without an interface; one that was given away is meant to have none.
-fn refused(look: &Look<'_>) -> Vec<Finding> {
-    let is_asked = look.conditions.interface.is_none();
+fn refused(context: &Context<'_>) -> Vec<Finding> {
+    let is_asked = context.conditions.interface.is_none();
     let of = |card: &Refused| {
         let read = Read::of(format!("{}: –", card.model), format!("/sys/bus/pci/devices/{}", card.device));
         let severity = if card.cause == Cause::GivenAway { Severity::Info } else { Severity::Fail };
         Finding::of(Check::CardRefused, &card.device, read, "net/", &[]).unless(false, severity, None)
     };
-    look.readings.refused.iter().filter(|_| is_asked).map(of).collect()
+    context.readings.refused.iter().filter(|_| is_asked).map(of).collect()
 }
 
-fn link(_: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
+fn link(_: &Context<'_>, port: &Port<'_>) -> Option<Finding> {
     let carrier = port.readings()?.carrier?;
     let read = Read::of(u8::from(carrier), format!("/sys/class/net/{}/carrier", port.name()));
     Some(Finding::of(Check::LinkDown, port.name(), read, 1, &[OPERSTATES]).unless(carrier, Severity::Warn, None))
 }
 
-fn speed(_: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
+fn speed(_: &Context<'_>, port: &Port<'_>) -> Option<Finding> {
     let (is, top) = (port.facts.speed_mbps.copied()?, port.card()?.top_speed_mbps.copied()?);
     let read = Read::of(format!("{is} Mbit/s"), format!("ethtool {}", port.name()));
     let finding = Finding::of(Check::LinkSlow, port.name(), read, format!("{top} Mbit/s"), &[AUTONEGOTIATION]);
@@ -52,15 +52,15 @@ fn speed(_: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
     Some(finding.unless(is >= top, Severity::Warn, Some(mend)))
 }
 
-fn asked(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
-    let wanted = look.conditions.speed_bps?;
+fn asked(context: &Context<'_>, port: &Port<'_>) -> Option<Finding> {
+    let wanted = context.conditions.speed_bps?;
     let is = f64::from(port.facts.speed_mbps.copied()?) * 1e6;
     let read = Read::of(format!("{:.0} Mbit/s", is / 1e6), format!("ethtool {}", port.name()));
     let finding = Finding::of(Check::SpeedShort, port.name(), read, format!(">= {:.0} Mbit/s", wanted / 1e6), &[]);
     Some(finding.unless(is >= wanted, Severity::Fail, None))
 }
 
-fn duplex(_: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
+fn duplex(_: &Context<'_>, port: &Port<'_>) -> Option<Finding> {
     let full = port.readings()?.full_duplex?;
     let read = Read::of(if full { "full" } else { "half" }, format!("ethtool {}", port.name()));
     let mend = format!("ethtool -s {} autoneg on", port.name());
@@ -69,7 +69,7 @@ fn duplex(_: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
 }
 
 /// A side sends pause frames that the other one does not obey, or the other way round.
-fn pause(_: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
+fn pause(_: &Context<'_>, port: &Port<'_>) -> Option<Finding> {
     let (own, [symmetric, asymmetric]) = (port.settings.pause()?, port.settings.partner_pause?);
     let word = |on: bool| if on { "on" } else { "off" };
     let value = format!(
@@ -88,7 +88,7 @@ fn pause(_: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
     Some(finding.unless(agrees, Severity::Warn, Some(mend)))
 }
 
-fn fec(_: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
+fn fec(_: &Context<'_>, port: &Port<'_>) -> Option<Finding> {
     let fec = port.settings.fec.copied()?;
     let is_fast = f64::from(port.facts.speed_mbps.copied()?) * 1e6 >= FEC_FROM_BPS;
     let is_off = fec & !NO_FEC == 0;
@@ -99,7 +99,7 @@ fn fec(_: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
     })
 }
 
-fn light(_: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
+fn light(_: &Context<'_>, port: &Port<'_>) -> Option<Finding> {
     let lanes = &port.readings()?.module.known()?.lanes;
     let least = lanes.iter().map(|lane| lane.received_mw).min_by(f64::total_cmp)?;
     let read = Read::of(format!("{least:.4} mW"), format!("ethtool -m {}", port.name()));

@@ -5,7 +5,7 @@ use model::{
     inspection::{Check, Finding, Goal, Read, Severity},
 };
 
-use super::look::{Look, Port};
+use super::context::{Context, Port};
 
 const BRIDGES: (&str, &str) = ("IEEE 802.1Q", "section 6.5.8, maximum service data unit size");
 const LINKS: (&str, &str) = ("ip-link(8)", "mtu");
@@ -17,14 +17,14 @@ const ESNET: (&str, &str) = ("ESnet, fasterdata.es.net, Network Tuning", "MTU is
 const ETHERNET: u32 = 1500;
 const JUMBO: u32 = 9000;
 
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for port in look.ports() {
+    for port in context.ports() {
         findings.extend([member, lower, peer].iter().filter_map(|check| check(&port)));
     }
-    findings.extend(look.nics().filter_map(|port| jumbo(look, &port)));
-    findings.extend(learned(look));
-    findings.extend(discovery(look));
+    findings.extend(context.nics().filter_map(|port| jumbo(context, &port)));
+    findings.extend(learned(context));
+    findings.extend(discovery(context));
     findings
 }
 
@@ -78,16 +78,16 @@ fn peer(port: &Port<'_>) -> Option<Finding> {
     Some(finding.unless(mtu == other.mtu, Severity::Warn, mend))
 }
 
-fn jumbo(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
-    let is_fast = look.speed_of(port).is_some_and(|bps| bps >= 10e9);
-    let mtu = port.mtu().filter(|_| is_fast && look.is_for(&[Goal::Throughput]))?;
+fn jumbo(context: &Context<'_>, port: &Port<'_>) -> Option<Finding> {
+    let is_fast = context.speed_of(port).is_some_and(|bps| bps >= 10e9);
+    let mtu = port.mtu().filter(|_| is_fast && context.is_for(&[Goal::Throughput]))?;
     let finding =
         Finding::of(Check::Jumbo, port.name(), Read::of(mtu, place(port.name())), format!(">= {JUMBO}"), &[ESNET]);
     Some(finding.unless(mtu >= JUMBO, Severity::Info, set(port.name(), JUMBO)))
 }
 
 /// MTUs that the kernel keeps of paths, which are below those of its interfaces.
-fn learned(look: &Look<'_>) -> Vec<Finding> {
+fn learned(context: &Context<'_>) -> Vec<Finding> {
     let of_end = |end: &EndpointFacts| -> Vec<Finding> {
         let least = end.interfaces.iter().filter(|it| it.state == "up").filter_map(|it| it.mtu.copied()).min();
         let all = end.since_start.iter().flat_map(|since| since.learned_mtus.clone());
@@ -101,13 +101,13 @@ fn learned(look: &Look<'_>) -> Vec<Finding> {
         };
         all.map(one).collect()
     };
-    look.readings.ends.iter().flat_map(of_end).collect()
+    context.readings.ends.iter().flat_map(of_end).collect()
 }
 
-fn discovery(look: &Look<'_>) -> Vec<Finding> {
-    let has_jumbo = look.ports().any(|port| port.mtu().is_some_and(|mtu| mtu > ETHERNET));
+fn discovery(context: &Context<'_>) -> Vec<Finding> {
+    let has_jumbo = context.ports().any(|port| port.mtu().is_some_and(|mtu| mtu > ETHERNET));
     let probing = if has_jumbo { Severity::Warn } else { Severity::Info };
-    let mut findings = look.sysctl(Check::MtuProbing, "net.ipv4.tcp_mtu_probing", probing);
-    findings.extend(look.sysctl(Check::PathMtuDiscovery, "net.ipv4.ip_no_pmtu_disc", Severity::Warn));
+    let mut findings = context.sysctl(Check::MtuProbing, "net.ipv4.tcp_mtu_probing", probing);
+    findings.extend(context.sysctl(Check::PathMtuDiscovery, "net.ipv4.ip_no_pmtu_disc", Severity::Warn));
     findings
 }

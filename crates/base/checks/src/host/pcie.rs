@@ -9,7 +9,7 @@ use model::{
     settings::{PciSizes, Slot},
 };
 
-use super::look::{Look, Port};
+use super::context::{Context, Port};
 
 const LINK: (&str, &str) = ("PCI Express Base Specification", "section 4.2, link training; section 7.5.3, link status");
 const SLOTS: (&str, &str) = ("DMTF DSP0134 (SMBIOS)", "section 7.10, System Slots (type 9)");
@@ -24,17 +24,17 @@ const ESNET: (&str, &str) = ("ESnet, fasterdata.es.net, 100G Benchmarking", "Hos
 const PAYLOAD: u32 = 256;
 const READ_REQUEST: u32 = 512;
 
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     // Functions of one card share its way.
     let mut seen = BTreeSet::new();
     let mut findings = Vec::new();
-    for port in look.nics() {
+    for port in context.nics() {
         let Some(card) = port.card() else { continue };
-        findings.extend(narrow(look, &port, card));
+        findings.extend(narrow(context, &port, card));
         findings.extend(card.hops.iter().zip(upstream(card)).filter_map(|(hop, above)| trained(&port, hop, above)));
-        findings.extend(sizes(look, &port));
+        findings.extend(sizes(context, &port));
         findings.extend(errors(&port, &mut seen));
-        findings.extend(iommu(look, &port));
+        findings.extend(iommu(context, &port));
     }
     findings
 }
@@ -45,8 +45,8 @@ fn upstream(card: &Card) -> impl Iterator<Item = Option<&Hop>> {
 }
 
 /// Whether the narrowest link on the way carries the ports behind it, and which slot would.
-fn narrow(look: &Look<'_>, port: &Port<'_>, card: &Card) -> Option<Finding> {
-    let card = match look.conditions.speed_bps {
+fn narrow(context: &Context<'_>, port: &Port<'_>, card: &Card) -> Option<Finding> {
+    let card = match context.conditions.speed_bps {
         Some(bps) => Card { top_speed_mbps: Reading::Known((bps / 1e6) as u32), ..card.clone() },
         None => card.clone(),
     };
@@ -57,10 +57,10 @@ fn narrow(look: &Look<'_>, port: &Port<'_>, card: &Card) -> Option<Finding> {
         format!("{link}: {}", gbps(has)),
         format!("/sys/bus/pci/devices/{}/current_link_width", tightest.hop.device),
     );
-    let own = slot_of(look, &card);
+    let own = slot_of(context, &card);
     let own_name = own.map(|slot| slot.name.clone()).unwrap_or_default();
     let made_for = card.hops.first().map(|hop| most(&hop.link)).unwrap_or_default();
-    let better = free_slots(look).filter(|slot| slot.usable_bps() >= Some(needs));
+    let better = free_slots(context).filter(|slot| slot.usable_bps() >= Some(needs));
     let better: Vec<String> = better.map(|slot| format!("{} ({})", slot.name, slot_words(slot))).collect();
     let finding =
         Finding::of(Check::PcieNarrow, port.name(), read, format!(">= {}", gbps(needs)), &[LINK, INTEL, SLOTS])
@@ -76,21 +76,21 @@ fn narrow(look: &Look<'_>, port: &Port<'_>, card: &Card) -> Option<Finding> {
 }
 
 /// The slot that a card is in: its address is that of a device on the card's way.
-fn slot_of<'r>(look: &Look<'r>, card: &Card) -> Option<&'r Slot> {
+fn slot_of<'r>(context: &Context<'r>, card: &Card) -> Option<&'r Slot> {
     let is_on_way = |slot: &&Slot| {
         slot.address
             .as_ref()
             .is_some_and(|address| card.hops.iter().any(|hop| hop.device.starts_with(address.as_str())))
     };
-    slots(look).find(is_on_way)
+    slots(context).find(is_on_way)
 }
 
-fn free_slots<'r>(look: &Look<'r>) -> impl Iterator<Item = &'r Slot> {
-    slots(look).filter(|slot| slot.in_use == Some(false))
+fn free_slots<'r>(context: &Context<'r>) -> impl Iterator<Item = &'r Slot> {
+    slots(context).filter(|slot| slot.in_use == Some(false))
 }
 
-fn slots<'r>(look: &Look<'r>) -> impl Iterator<Item = &'r Slot> {
-    let processor = look.readings.host.processor.as_ref();
+fn slots<'r>(context: &Context<'r>) -> impl Iterator<Item = &'r Slot> {
+    let processor = context.readings.host.processor.as_ref();
     processor.and_then(|processor| processor.slots.known()).into_iter().flatten()
 }
 
@@ -135,7 +135,7 @@ fn gbps(bps: f64) -> String {
     format!("{:.1} Gbit/s", bps / 1e9)
 }
 
-fn sizes(look: &Look<'_>, port: &Port<'_>) -> Vec<Finding> {
+fn sizes(context: &Context<'_>, port: &Port<'_>) -> Vec<Finding> {
     let pci = &port.settings.pci;
     let Some(own) = pci.first() else { return Vec::new() };
     let place = format!("lspci -vv -s {}", own.device);
@@ -148,7 +148,7 @@ fn sizes(look: &Look<'_>, port: &Port<'_>) -> Vec<Finding> {
     };
     let most = pci.iter().filter_map(|device| device.sizes.known()).map(|sizes| sizes.payload_most).min();
     let payload = PAYLOAD.min(most.unwrap_or(PAYLOAD));
-    let is_for_data = look.is_for(&[Goal::Throughput, Goal::Router, Goal::Bypass]);
+    let is_for_data = context.is_for(&[Goal::Throughput, Goal::Router, Goal::Bypass]);
     let severity = if is_for_data { Severity::Warn } else { Severity::Info };
     // setpci writes VALUE:MASK.
     let mend = format!("setpci -s {} CAP_EXP+8.w=2000:7000", own.device);
@@ -187,11 +187,11 @@ fn errors<'r>(port: &Port<'r>, seen: &mut BTreeSet<&'r str>) -> Option<Finding> 
     Some(Finding::of(Check::PcieErrors, port.name(), read, 0, &[AER]).unless(errors.is_empty(), severity, None))
 }
 
-fn iommu(look: &Look<'_>, port: &Port<'_>) -> Option<Finding> {
+fn iommu(context: &Context<'_>, port: &Port<'_>) -> Option<Finding> {
     let kind = port.settings.iommu.known()?;
     let device = port.settings.pci.first()?.device.as_str();
     let read = Read::of(kind, format!("/sys/bus/pci/devices/{device}/iommu_group/type"));
-    let is_fast = look.speed_of(port).is_some_and(|bps| bps >= 10e9);
+    let is_fast = context.speed_of(port).is_some_and(|bps| bps >= 10e9);
     let severity = if is_fast { Severity::Warn } else { Severity::Info };
     let finding = Finding::of(Check::Iommu, port.name(), read, "identity (iommu=pt)", &[IOMMU, ESNET]);
     Some(finding.unless(!kind.starts_with("DMA"), severity, None))

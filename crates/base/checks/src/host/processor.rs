@@ -6,7 +6,7 @@ use model::{
     settings::ProcessorFacts,
 };
 
-use super::look::Look;
+use super::context::Context;
 
 const DPDK: (&str, &str) =
     ("DPDK, Getting Started Guide for Linux", "How to get best performance with NICs on Intel platforms");
@@ -20,16 +20,21 @@ const STEAL_SHARE: f64 = 0.005;
 /// Clock sources that are read without a system call.
 const FAST_CLOCKS: [&str; 4] = ["tsc", "kvm-clock", "hyperv_clocksource_tsc_page", "arch_sys_counter"];
 
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let nothing = ProcessorFacts::default();
-    let processor = look.readings.host.processor.as_ref().unwrap_or(&nothing);
+    let processor = context.readings.host.processor.as_ref().unwrap_or(&nothing);
     let of_cores = [governor, idle, smt, isolated, huge_pages, clock];
-    let findings = of_cores.iter().filter_map(|check| check(look, processor)).chain(settings(look));
-    findings.chain([hypervisor, steal].iter().filter_map(|check| check(look))).collect()
+    let findings = of_cores.iter().filter_map(|check| check(context, processor)).chain(settings(context));
+    findings.chain([hypervisor, steal].iter().filter_map(|check| check(context))).collect()
 }
 
-fn governor(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
-    let (value, governors) = (look.wanted("governor")?, &processor.governors);
+fn governor(context: &Context<'_>, processor: &ProcessorFacts) -> Option<Finding> {
+    let value = context.wanted("governor")?;
+    let governors = match &processor.governors {
+        Reading::Known(governors) => governors,
+        Reading::Absent => return None,
+        Reading::Unreadable { path, why } => return Some(Finding::unknown(Check::Governor, "", path, why)),
+    };
     let words: Vec<String> = governors.iter().map(|(governor, cores)| format!("{governor}: {cores}")).collect();
     let is_wanted = governors.keys().all(|governor| value.instead(governor).is_none());
     let read = Read::of(words.join("; "), format!("{CPUS}/cpufreq/policy*/scaling_governor"));
@@ -38,11 +43,15 @@ fn governor(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
     (!governors.is_empty()).then(|| finding.unless(is_wanted, Severity::Warn, Some(mend)))
 }
 
-fn idle(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
-    let value = look.wanted("idle-latency")?;
+fn idle(context: &Context<'_>, processor: &ProcessorFacts) -> Option<Finding> {
+    let value = context.wanted("idle-latency")?;
     let most: u64 = value.value.parse().ok()?;
-    let states = processor.idle_states.iter().filter(|state| state.enabled);
-    let deepest = states.max_by_key(|state| state.latency_us)?;
+    let states = match &processor.idle_states {
+        Reading::Known(states) => states,
+        Reading::Absent => return None,
+        Reading::Unreadable { path, why } => return Some(Finding::unknown(Check::IdleStates, "", path, why)),
+    };
+    let deepest = states.iter().filter(|state| state.enabled).max_by_key(|state| state.latency_us)?;
     let read =
         Read::of(format!("{}: {} µs", deepest.name, deepest.latency_us), format!("{CPUS}/cpu0/cpuidle/state*/latency"));
     // The command disables states of this latency too.
@@ -51,16 +60,16 @@ fn idle(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
     Some(finding.unless(deepest.latency_us <= most, Severity::Warn, Some(mend)))
 }
 
-fn smt(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
-    let state = processor.smt.known().filter(|_| look.is_for(&[Goal::Latency, Goal::Bypass]))?;
+fn smt(context: &Context<'_>, processor: &ProcessorFacts) -> Option<Finding> {
+    let state = processor.smt.known().filter(|_| context.is_for(&[Goal::Latency, Goal::Bypass]))?;
     let mend = format!("echo off > {CPUS}/smt/control");
     let read = Read::of(state, format!("{CPUS}/smt/control"));
     Some(Finding::of(Check::Smt, "", read, "off", &[DPDK]).unless(state != "on", Severity::Info, Some(mend)))
 }
 
-fn isolated(look: &Look<'_>, _: &ProcessorFacts) -> Option<Finding> {
-    look.is_for(&[Goal::Latency, Goal::Bypass]).then_some(())?;
-    let isolated = match &look.readings.host.isolated_cpus {
+fn isolated(context: &Context<'_>, _: &ProcessorFacts) -> Option<Finding> {
+    context.is_for(&[Goal::Latency, Goal::Bypass]).then_some(())?;
+    let isolated = match &context.readings.host.isolated_cpus {
         Reading::Known(list) => list.as_str(),
         Reading::Absent => "",
         Reading::Unreadable { path, why } => return Some(Finding::unknown(Check::IsolatedCores, "", path, why)),
@@ -70,8 +79,8 @@ fn isolated(look: &Look<'_>, _: &ProcessorFacts) -> Option<Finding> {
     Some(finding.unless(!isolated.is_empty(), Severity::Info, None))
 }
 
-fn huge_pages(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
-    let (value, path) = (look.wanted("transparent-hugepages")?, "/sys/kernel/mm/transparent_hugepage/enabled");
+fn huge_pages(context: &Context<'_>, processor: &ProcessorFacts) -> Option<Finding> {
+    let (value, path) = (context.wanted("transparent-hugepages")?, "/sys/kernel/mm/transparent_hugepage/enabled");
     let state = match &processor.huge_pages {
         Reading::Known(state) => state.as_str(),
         Reading::Absent => return None,
@@ -82,8 +91,8 @@ fn huge_pages(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
     Some(finding.unless(value.instead(state).is_none(), Severity::Warn, Some(mend)))
 }
 
-fn clock(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
-    let source = look.readings.host.clock_source.known()?.as_str();
+fn clock(context: &Context<'_>, processor: &ProcessorFacts) -> Option<Finding> {
+    let source = context.readings.host.clock_source.known()?.as_str();
     let folder = "/sys/devices/system/clocksource/clocksource0";
     let there = processor.clock_sources.known().map_or("", String::as_str);
     let better = FAST_CLOCKS.iter().find(|fast| there.split_whitespace().any(|word| word == **fast));
@@ -93,19 +102,19 @@ fn clock(look: &Look<'_>, processor: &ProcessorFacts) -> Option<Finding> {
     Some(finding.unless(FAST_CLOCKS.contains(&source), Severity::Warn, mend))
 }
 
-fn settings(look: &Look<'_>) -> Vec<Finding> {
-    let has_nodes = look.readings.host.numa_nodes.copied().is_some_and(|nodes| nodes > 1);
+fn settings(context: &Context<'_>) -> Vec<Finding> {
+    let has_nodes = context.readings.host.numa_nodes.copied().is_some_and(|nodes| nodes > 1);
     let settings = [
         (Check::NumaBalancing, "kernel.numa_balancing", has_nodes),
         (Check::NmiWatchdog, "kernel.nmi_watchdog", true),
         (Check::BusyPoll, "net.core.busy_poll", true),
     ];
     let asked = settings.into_iter().filter(|(.., is_asked)| *is_asked);
-    asked.flat_map(|(check, key, _)| look.sysctl(check, key, Severity::Warn)).collect()
+    asked.flat_map(|(check, key, _)| context.sysctl(check, key, Severity::Warn)).collect()
 }
 
-fn hypervisor(look: &Look<'_>) -> Option<Finding> {
-    match &look.readings.host.hypervisor {
+fn hypervisor(context: &Context<'_>) -> Option<Finding> {
+    match &context.readings.host.hypervisor {
         Reading::Known(name) => {
             let finding = Finding::of(Check::Hypervisor, "", Read::of(name, "/proc/cpuinfo"), "–", &[STEAL]);
             Some(finding.unless(false, Severity::Info, None))
@@ -115,8 +124,8 @@ fn hypervisor(look: &Look<'_>) -> Option<Finding> {
     }
 }
 
-fn steal(look: &Look<'_>) -> Option<Finding> {
-    let share = look.readings.ends.iter().find_map(|end| end.since_start.as_ref()?.steal.copied())?;
+fn steal(context: &Context<'_>) -> Option<Finding> {
+    let share = context.readings.ends.iter().find_map(|end| end.since_start.as_ref()?.steal.copied())?;
     let read = Read::of(format!("{:.2} %", 100.0 * share), "/proc/stat");
     let wanted = format!("<= {} %", 100.0 * STEAL_SHARE);
     let finding = Finding::of(Check::Steal, "", read, wanted, &[STEAL]);

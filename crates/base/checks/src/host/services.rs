@@ -2,7 +2,7 @@
 
 use model::inspection::{Check, Finding, Goal, Read, Severity};
 
-use super::look::Look;
+use super::context::Context;
 
 const RED_HAT: (&str, &str) = (
     "Red Hat Enterprise Linux 9, Monitoring and managing system status and performance",
@@ -13,10 +13,10 @@ const SCALING: (&str, &str) =
 const NVIDIA: (&str, &str) = ("NVIDIA, Performance Tuning for Mellanox Adapters", "IRQ affinity: stop it");
 const TUNED: (&str, &str) = ("tuned(8)", "dynamic tuning");
 
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
-    let runs = |name: &str| look.readings.host.services.iter().any(|service| service == name);
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
+    let runs = |name: &str| context.readings.host.services.iter().any(|service| service == name);
     let mut findings = Vec::new();
-    if look.is_for(&[Goal::Latency, Goal::Bypass, Goal::Router]) {
+    if context.is_for(&[Goal::Latency, Goal::Bypass, Goal::Router]) {
         let is_on = runs("irqbalance");
         let read = Read::of(if is_on { "irqbalance" } else { "–" }, "/proc/*/cgroup, /proc/*/comm");
         let sources = [RED_HAT, SCALING, NVIDIA];

@@ -2,7 +2,7 @@
 
 use model::inspection::{Check, Finding, Goal, Read, Severity};
 
-use super::look::Look;
+use super::context::Context;
 
 const SHAPERS: (&str, &str) = ("tc(8)", "classless and classful qdiscs");
 
@@ -10,13 +10,13 @@ const SHAPERS: (&str, &str) = ("tc(8)", "classless and classful qdiscs");
 const RTT_S: f64 = 0.001;
 /// Disciplines that limit or delay packets.
 const SHAPING: [&str; 8] = ["tbf", "netem", "htb", "hfsc", "cbq", "cake", "sfb", "plug"];
-pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
+pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    if look.is_for(&[Goal::Throughput]) {
-        findings.extend(buffers(look));
+    if context.is_for(&[Goal::Throughput]) {
+        findings.extend(buffers(context));
     }
-    findings.extend(settings(look));
-    findings.extend(look.ports().filter_map(|port| {
+    findings.extend(settings(context));
+    findings.extend(context.ports().filter_map(|port| {
         let shaper =
             port.settings.qdiscs.iter().find(|name| SHAPING.iter().any(|it| name.split(' ').next() == Some(it)));
         let read = Read::of(port.settings.qdiscs.join(", "), format!("tc qdisc show dev {}", port.name()));
@@ -28,10 +28,10 @@ pub(super) fn check(look: &Look<'_>) -> Vec<Finding> {
 }
 
 /// Buffers by the bandwidth-delay product of the fastest port. Without a round-trip time, those that a building needs matter most.
-fn buffers(look: &Look<'_>) -> Vec<Finding> {
-    let (Some(speed), Some(bdp)) = (look.link_speed(), &look.profile.bdp) else { return Vec::new() };
-    let least = bdp.bytes(Some(speed), Some(look.conditions.rtt_s.unwrap_or(RTT_S)));
-    let rtt_s = look.conditions.rtt_s.unwrap_or(f64::from(bdp.rtt_ms) / 1e3);
+fn buffers(context: &Context<'_>) -> Vec<Finding> {
+    let (Some(speed), Some(bdp)) = (context.link_speed(), &context.profile.bdp) else { return Vec::new() };
+    let least = bdp.bytes(Some(speed), Some(context.conditions.rtt_s.unwrap_or(RTT_S)));
+    let rtt_s = context.conditions.rtt_s.unwrap_or(f64::from(bdp.rtt_ms) / 1e3);
     // Programs that choose their buffers themselves are limited by the last two; the kernel's own choice does not end there.
     let all = [
         (Check::ReceiveBuffer, "net.ipv4.tcp_rmem"),
@@ -40,12 +40,12 @@ fn buffers(look: &Look<'_>) -> Vec<Finding> {
         (Check::SendBufferLimit, "net.core.wmem_max"),
     ];
     let mut findings: Vec<Finding> =
-        all.into_iter().flat_map(|(check, key)| look.sysctl(check, key, Severity::Warn)).collect();
+        all.into_iter().flat_map(|(check, key)| context.sysctl(check, key, Severity::Warn)).collect();
     for finding in &mut findings {
         let is_limit = [Check::ReceiveBufferLimit, Check::SendBufferLimit].contains(&finding.check);
         let most = finding.read.value.split_whitespace().last().and_then(|most| most.parse::<u64>().ok());
         let is_far = is_limit || most.is_some_and(|most| most >= least);
-        if finding.severity == Severity::Warn && look.conditions.rtt_s.is_none() && is_far {
+        if finding.severity == Severity::Warn && context.conditions.rtt_s.is_none() && is_far {
             finding.severity = Severity::Info;
         }
         let (rate, rtt) = (format!("{:.0} Mbit/s", speed.0 as f64 / 1e6), format!("{} ms", 1e3 * rtt_s));
@@ -54,8 +54,8 @@ fn buffers(look: &Look<'_>) -> Vec<Finding> {
     findings
 }
 
-fn settings(look: &Look<'_>) -> Vec<Finding> {
-    let is_for_data = look.is_for(&[Goal::Throughput]);
+fn settings(context: &Context<'_>) -> Vec<Finding> {
+    let is_for_data = context.is_for(&[Goal::Throughput]);
     let for_data = if is_for_data { Severity::Warn } else { Severity::Info };
     let settings = [
         (Check::WindowScaling, "net.ipv4.tcp_window_scaling", Severity::Fail),
@@ -66,5 +66,5 @@ fn settings(look: &Look<'_>) -> Vec<Finding> {
         (Check::SlowStartAfterIdle, "net.ipv4.tcp_slow_start_after_idle", Severity::Info),
         (Check::DefaultQdisc, "net.core.default_qdisc", for_data),
     ];
-    settings.into_iter().flat_map(|(check, key, severity)| look.sysctl(check, key, severity)).collect()
+    settings.into_iter().flat_map(|(check, key, severity)| context.sysctl(check, key, severity)).collect()
 }

@@ -1,5 +1,7 @@
 //! Faults planted in the readings of a clean machine: each is found, and a clean machine has none.
 
+use std::collections::BTreeMap;
+
 use model::{
     Card, Delta, Reading, Source,
     card::{Hop, LaneReadings, ModuleReadings, PcieLink, Readings},
@@ -52,13 +54,17 @@ fn clean(goal: Goal) -> HostReadings {
     ];
     let sizes = PciSizes { payload_most: 512, payload: 256, read_request: 512 };
     let pci = |device: &str| PciSettings { device: device.into(), sizes: Reading::Known(sizes) };
-    let interrupt =
-        |core: usize| Interrupt { number: 40 + core as u32, action: format!("eth1-TxRx-{core}"), cores: vec![core] };
+    let interrupt = |core: usize| Interrupt {
+        number: 40 + core as u32,
+        action: format!("eth1-TxRx-{core}"),
+        cores: vec![core],
+        allowed: Reading::Known(core.to_string()),
+    };
     let nic = InterfaceSettings {
-        numbers: numbers.map(|(name, values)| (name.to_owned(), values)).into(),
-        offloads: offloads.map(|name| (name.to_owned(), on)).into_iter().chain(off).collect(),
+        numbers: BTreeMap::from(numbers.map(|(name, values)| (name.to_owned(), values))).into(),
+        offloads: Reading::Known(offloads.map(|name| (name.to_owned(), on)).into_iter().chain(off).collect()),
         qdiscs: vec!["mq 0:".into(), "fq 0:".into()],
-        interrupts: (0..4).map(interrupt).collect(),
+        interrupts: Reading::Known((0..4).map(interrupt).collect()),
         node: Some(0),
         node_cores: (0..4).collect(),
         receive_steering: vec!["0".into(); 4],
@@ -108,8 +114,8 @@ fn clean(goal: Goal) -> HostReadings {
     };
     let idle = |name: &str, latency_us, enabled| IdleState { name: name.into(), latency_us, enabled };
     let processor = ProcessorFacts {
-        governors: [("performance".to_owned(), "0-7".to_owned())].into(),
-        idle_states: vec![idle("POLL", 0, true), idle("C1", 2, true), idle("C6", 133, false)],
+        governors: BTreeMap::from([("performance".to_owned(), "0-7".to_owned())]).into(),
+        idle_states: vec![idle("POLL", 0, true), idle("C1", 2, true), idle("C6", 133, false)].into(),
         smt: "off".into(),
         huge_pages: "madvise".into(),
         clock_sources: "tsc hpet acpi_pm".into(),
@@ -196,11 +202,34 @@ fn nic(readings: &mut HostReadings) -> &mut InterfaceSettings {
 }
 
 fn numbers<'r>(readings: &'r mut HostReadings, name: &str) -> &'r mut Vec<u32> {
-    nic(readings).numbers.get_mut(name).expect("it has")
+    known(&mut nic(readings).numbers).get_mut(name).expect("it has")
 }
 
 fn offload(readings: &mut HostReadings, name: &str, on: bool) {
-    nic(readings).offloads.insert(name.into(), Offload { on, changeable: true });
+    known(&mut nic(readings).offloads).insert(name.into(), Offload { on, changeable: true });
+}
+
+fn interrupts(readings: &mut HostReadings) -> &mut Vec<Interrupt> {
+    known(&mut nic(readings).interrupts)
+}
+
+fn idle_states(readings: &mut HostReadings) -> &mut Vec<IdleState> {
+    known(&mut processor(readings).idle_states)
+}
+
+fn set_governor(readings: &mut HostReadings, governor: &str) {
+    processor(readings).governors = BTreeMap::from([(governor.to_owned(), "0-7".to_owned())]).into();
+}
+
+fn known<T>(reading: &mut Reading<T>) -> &mut T {
+    match reading {
+        Reading::Known(value) => value,
+        _ => panic!("it is known"),
+    }
+}
+
+fn unreadable<T>() -> Reading<T> {
+    Reading::Unreadable { path: "/sys/x".into(), why: "Permission denied".into() }
 }
 
 fn card(readings: &mut HostReadings) -> &mut Card {
@@ -272,11 +301,11 @@ const FAULTS: [Fault; 50] = [
         now(it).bus_errors.insert("0000:01:00.0 nonfatal CmpltTO".into(), 3);
     }),
     (Bypass, C::Iommu, "eth1", |it| nic(it).iommu = "DMA-FQ".into()),
-    (Throughput, C::IrqNode, "eth1", |it| nic(it).interrupts[2].cores = vec![5]),
-    (Throughput, C::IrqOneCore, "eth1", |it| nic(it).interrupts.iter_mut().for_each(|irq| irq.cores = vec![0])),
+    (Throughput, C::IrqNode, "eth1", |it| interrupts(it)[2].cores = vec![5]),
+    (Throughput, C::IrqOneCore, "eth1", |it| interrupts(it).iter_mut().for_each(|irq| irq.cores = vec![0])),
     (Latency, C::IrqIsolated, "eth1", |it| {
         nic(it).node_cores = (0..8).collect();
-        nic(it).interrupts[1].cores = vec![6];
+        interrupts(it)[1].cores = vec![6];
     }),
     (Router, C::Channels, "eth1", |it| numbers(it, "channels")[7] = 1),
     (Router, C::ReceiveHash, "eth1", |it| offload(it, "rx-hashing", false)),
@@ -290,8 +319,8 @@ const FAULTS: [Fault; 50] = [
     (Throughput, C::OffloadOff, "eth1", |it| offload(it, "tx-checksum-ip-generic", false)),
     (Router, C::LroForwarding, "eth1", |it| offload(it, "rx-lro", true)),
     (Bypass, C::XdpMtu, "eth1", |it| mtu(it, "eth1", 9000)),
-    (Latency, C::Governor, "", |it| processor(it).governors = [("powersave".to_owned(), "0-7".to_owned())].into()),
-    (Latency, C::IdleStates, "", |it| processor(it).idle_states[2].enabled = true),
+    (Latency, C::Governor, "", |it| set_governor(it, "powersave")),
+    (Latency, C::IdleStates, "", |it| idle_states(it)[2].enabled = true),
     (Latency, C::HugePages, "", |it| processor(it).huge_pages = "always".into()),
     (Latency, C::NumaBalancing, "kernel.numa_balancing", |it| set_host(it, "kernel.numa_balancing", "1")),
     (Latency, C::NmiWatchdog, "kernel.nmi_watchdog", |it| set_host(it, "kernel.nmi_watchdog", "1")),
@@ -388,13 +417,21 @@ fn one_interface_is_looked_at_with_those_on_its_path() {
 #[test]
 fn settings_that_cannot_be_read_are_unknown_and_old_readings_have_no_findings() {
     let mut readings = clean(Goal::Latency);
-    let refused = Reading::Unreadable { path: "/proc/sys/net/core/busy_poll".into(), why: "Permission denied".into() };
-    readings.host.sysctls.insert("net.core.busy_poll".into(), refused);
+    readings.host.sysctls.insert("net.core.busy_poll".into(), unreadable());
+    (nic(&mut readings).numbers, nic(&mut readings).offloads) = (unreadable(), unreadable());
+    let processor = processor(&mut readings);
+    (processor.governors, processor.idle_states, processor.huge_pages) = (unreadable(), unreadable(), unreadable());
     let findings = host(&readings, &conditions(Goal::Latency));
-    let unknown: Vec<_> = findings.iter().filter(|finding| finding.severity == Severity::Unknown).collect();
-    assert_eq!(
-        (unknown.len(), unknown[0].check, unknown[0].read.value.as_str()),
-        (1, Check::BusyPoll, "Permission denied")
-    );
+    let unknown = findings.iter().filter(|finding| finding.severity == Severity::Unknown);
+    let unknown: Vec<_> = unknown.map(|it| (it.check, it.read.value.as_str())).collect();
+    for check in [C::BusyPoll, C::Governor, C::IdleStates, C::HugePages] {
+        assert!(unknown.contains(&(check, "Permission denied")), "{check:?}: {unknown:?}");
+    }
     assert_eq!(bad(&host(&HostReadings::default(), &conditions(Goal::Latency))), []);
+    readings = clean(Goal::Throughput);
+    (nic(&mut readings).numbers, nic(&mut readings).offloads) = (unreadable(), unreadable());
+    let findings = host(&readings, &conditions(Goal::Throughput));
+    for check in [C::RingReceive, C::RingTransmit, C::OffloadOff] {
+        assert!(findings.iter().any(|it| it.check == check && it.severity == Severity::Unknown), "{findings:?}");
+    }
 }

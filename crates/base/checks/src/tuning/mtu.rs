@@ -8,7 +8,7 @@ use model::{
     tuning::{InterfaceReading, ProfileValue, TuningPlan, TuningReadings, WhyLeftOut},
 };
 
-use super::{LEAST_MTU, Outcome, add};
+use super::{LEAST_MTU, Planned, add};
 
 /// Deepest nesting of interfaces: a ring that the kernel never makes would have no end.
 const DEEPEST: usize = 16;
@@ -21,24 +21,24 @@ pub(super) fn plan(value: &ProfileValue, readings: &TuningReadings, plan: &mut T
         |it: &&InterfaceReading| !plan.interfaces.contains(&it.name) || value.when.holds_for(it, readings.cores.len());
     if !path.iter().all(is_meant) {
         let left_out = path.first().copied();
-        return add(plan, value, left_out, Outcome::LeftOut(WhyLeftOut::Condition));
+        return add(plan, value, left_out, Err(WhyLeftOut::Condition));
     }
     let refuses = |it: &&&InterfaceReading| it.mtus.is_some_and(|(least, most)| wanted.0 < least || wanted.0 > most);
     if let Some(narrow) = path.iter().find(refuses) {
         let range = narrow.mtus.map(|(least, most)| format!("{least}-{most}")).unwrap_or_default();
-        return add(plan, value, Some(narrow), Outcome::LeftOut(WhyLeftOut::OutOfRange { range }));
+        return add(plan, value, Some(narrow), Err(WhyLeftOut::OutOfRange { range }));
     }
     path.sort_by_key(|it| depth(it, readings));
     let (raised, lowered): (Vec<_>, Vec<_>) = path.into_iter().partition(|it| it.mtu <= wanted);
     for interface in raised.into_iter().chain(lowered.into_iter().rev()) {
         let outcome = match interface.mtu == wanted {
-            true => Outcome::Kept(wanted.0.to_string()),
-            false => Outcome::Change {
+            true => Ok(Planned::Kept(wanted.0.to_string())),
+            false => Ok(Planned::Change {
                 before: interface.mtu.0.to_string(),
                 wanted: wanted.0.to_string(),
                 change: InterfaceMtu { namespace: String::new(), interface: interface.name.clone(), mtu: wanted }
                     .into(),
-            },
+            }),
         };
         add(plan, value, Some(interface), outcome);
     }

@@ -15,7 +15,7 @@ pub struct Account {
     /// Programs that had the grant, one after the other.
     pub claims: Vec<Claim>,
     /// Sockets of programs that had none.
-    pub outside: Vec<Outside>,
+    pub outside: Vec<UngrantedSockets>,
     /// How many more of those there were.
     pub outside_beyond: u32,
     /// Programs that asked for it and went through the kernel.
@@ -231,20 +231,20 @@ pub struct Claim {
     /// Its sockets, one by one.
     pub sockets: Vec<Record>,
     /// Its sockets without records of their own.
-    pub beyond: Beyond,
+    pub beyond: UnlistedSockets,
     /// Frames that came past the kernel and were taken by no socket: not whole, with a wrong checksum, or for one that was just closed.
     pub refused: u64,
     /// The AF_XDP sockets that it had.
     pub queues: Vec<Queue>,
     /// Counts of XDP and of the launcher.
-    pub witnessed: Witnessed,
+    pub witnessed: TrustedCounts,
     /// Whether the count of XDP could be read before and after; otherwise it is 0, and tells nothing.
     pub is_counted: bool,
 }
 
 /// Packets of a program as XDP and the launcher counted them. The program cannot write these counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Witnessed {
+pub struct TrustedCounts {
     /// Packets that XDP redirected to its queues.
     pub redirected: u64,
     /// Datagrams that waited at a fork, at `exec` or before stdio, and were put into the kernel's queue.
@@ -292,7 +292,7 @@ impl Claim {
 
 /// Sockets of a program that have no records of their own, together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Beyond {
+pub struct UnlistedSockets {
     /// How many there were.
     pub count: u32,
     /// Datagrams past the kernel.
@@ -305,7 +305,7 @@ pub struct Beyond {
 
 /// Sockets of a process, from when it had no grant.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Outside {
+pub struct UngrantedSockets {
     /// The process.
     pub program: Program,
     /// They stay with the kernel, each for its reason.

@@ -47,6 +47,26 @@ impl DriverNumber {
     pub fn is_of_channels(self) -> bool {
         matches!(self, Self::ChannelsCombined | Self::ChannelsRx | Self::ChannelsTx)
     }
+
+    /// Its structure of linux/ethtool.h, its index there behind the command, and that of the largest value that the driver takes.
+    pub fn place(self) -> (&'static str, usize, Option<usize>) {
+        match self {
+            Self::RingRx => ("rings", 4, Some(0)),
+            Self::RingTx => ("rings", 7, Some(3)),
+            Self::ChannelsRx => ("channels", 4, Some(0)),
+            Self::ChannelsTx => ("channels", 5, Some(1)),
+            Self::ChannelsCombined => ("channels", 7, Some(3)),
+            Self::RxUsecs => ("coalescing", 0, None),
+            Self::RxFrames => ("coalescing", 1, None),
+            Self::TxUsecs => ("coalescing", 4, None),
+            Self::TxFrames => ("coalescing", 5, None),
+            Self::AdaptiveRx => ("coalescing", 9, None),
+            Self::AdaptiveTx => ("coalescing", 10, None),
+            Self::PauseAutonegotiation => ("pause", 0, None),
+            Self::PauseRx => ("pause", 1, None),
+            Self::PauseTx => ("pause", 2, None),
+        }
+    }
 }
 
 /// A number of a driver.

@@ -13,7 +13,7 @@ use super::{
 use crate::{
     frame_size::PayloadSize,
     plausible::{self, Checked},
-    probe::{Batch, Direction, GoodputSpec, IpVersion, ProbeSpec, Protocol, ReceiveWay, SendWay, Stack},
+    probe::{Batch, Direction, GoodputSpec, IpVersion, ProbeSpec, Protocol, ReceiveMethod, SendMethod, Stack},
     search::{Goal, SearchMethod},
     units::{BitRate, BitRateRange, Bytes, Mtu, Nanos},
 };
@@ -60,10 +60,10 @@ pub struct GoodputItem {
     pub congestion: Option<String>,
     /// `write`, `zerocopy` or `sendfile` (TCP).
     #[serde(default)]
-    pub send: SendWay,
+    pub send: SendMethod,
     /// `read` or `truncate` (TCP).
     #[serde(default)]
-    pub receive: ReceiveWay,
+    pub receive: ReceiveMethod,
     /// Payload of each datagram in bytes (UDP); without it they fill the MTU.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub datagram: Option<PayloadSize>,
@@ -154,8 +154,8 @@ impl GoodputItem {
     fn check_udp(&self) -> Result<(), String> {
         let tcp_only = [
             ("congestion", self.congestion.is_some()),
-            ("send", self.send != SendWay::Write),
-            ("receive", self.receive != ReceiveWay::Read),
+            ("send", self.send != SendMethod::Write),
+            ("receive", self.receive != ReceiveMethod::Read),
         ];
         if let Some((key, _)) = tcp_only.into_iter().find(|(_, is_set)| *is_set) {
             return Err(format!("{key} is for TCP; take it out, or write protocol = \"tcp\""));

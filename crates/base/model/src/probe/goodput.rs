@@ -25,7 +25,7 @@ pub const LAB_CONGESTION: &str = "cubic";
 choice!(
     /// How a TCP sender hands its data to the kernel.
     #[derive(Default)]
-    SendWay, "a way to send", {
+    SendMethod, "a way to send", {
         /// `write`: the kernel copies the program's memory.
         #[default]
         Write = "write",
@@ -39,7 +39,7 @@ choice!(
 choice!(
     /// How a TCP receiver takes its data.
     #[derive(Default)]
-    ReceiveWay, "a way to receive", {
+    ReceiveMethod, "a way to receive", {
         /// `read`: the kernel copies into the program's memory.
         #[default]
         Read = "read",
@@ -86,9 +86,9 @@ pub struct GoodputSpec {
     /// TCP congestion control; `None` leaves the bed's, and [`KERNELS_DEFAULT`] the kernel's.
     pub congestion: Option<String>,
     /// How a TCP sender hands over its data.
-    pub send: SendWay,
+    pub send: SendMethod,
     /// How a TCP receiver takes its data.
-    pub receive: ReceiveWay,
+    pub receive: ReceiveMethod,
     /// Payload of each datagram (UDP); `None` fills the MTU.
     pub datagram: Option<PayloadSize>,
     /// How datagrams are batched (UDP).
@@ -149,10 +149,10 @@ impl fmt::Display for GoodputSpec {
 
 impl GoodputSpec {
     fn show_tcp(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.send != SendWay::Write {
+        if self.send != SendMethod::Write {
             write!(f, " {}", self.send)?;
         }
-        if self.receive != ReceiveWay::Read {
+        if self.receive != ReceiveMethod::Read {
             write!(f, " {}", self.receive)?;
         }
         self.congestion.as_ref().map_or(Ok(()), |name| write!(f, " {name}"))

@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Amount, Batch, Conditions, Direction, GoodputSpec, IpVersion, Probe, ProbeSpec, Profile, Protocol, ReceiveWay,
-    SELF_TEST, Selectors, SendWay, Stack, WaitMode,
+    Amount, Batch, Conditions, Direction, GoodputSpec, IpVersion, Probe, ProbeSpec, Profile, Protocol, ReceiveMethod,
+    SELF_TEST, Selectors, SendMethod, Stack, WaitMode,
 };
 use crate::{
     figure::Metric,
@@ -113,8 +113,8 @@ impl LatencySpec {
             mtu: None,
             window: None,
             congestion: None,
-            send: SendWay::Write,
-            receive: ReceiveWay::Read,
+            send: SendMethod::Write,
+            receive: ReceiveMethod::Read,
             datagram: None,
             batch: Batch::Mmsg,
             rate: None,

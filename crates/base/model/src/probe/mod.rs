@@ -36,7 +36,7 @@ use serde::{Deserialize, Serialize};
 
 pub use conditions::Conditions;
 pub use forwarding::ForwardingSpec;
-pub use goodput::{Batch, GoodputSpec, KERNELS_DEFAULT, LAB_CONGESTION, ReceiveWay, SendWay};
+pub use goodput::{Batch, GoodputSpec, KERNELS_DEFAULT, LAB_CONGESTION, ReceiveMethod, SendMethod};
 pub use latency::{LATENCY_LEAST_PAYLOAD, LatencySpec, MOST_OUT, ONE_WAY_LEAST_PAYLOAD};
 pub use packets::{Engine, PacketsSpec};
 pub use path::{LARGEST_PATH_MTU, PathSpec};
@@ -84,9 +84,9 @@ pub enum Side {
     Far,
 }
 
-/// Where one side of a probe sits.
+/// Setup of one side of a probe.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Seat {
+pub struct SideSetup {
     /// Name of the endpoint.
     pub endpoint: String,
     /// Its address, of the probe's IP version.

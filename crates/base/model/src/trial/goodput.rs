@@ -221,12 +221,12 @@ pub struct GoodputSecond {
     /// Its number in the counted time, from 1.
     pub number: usize,
     /// To the receiver, and back; `None` where no data goes that way.
-    pub ways: [Option<WaySecond>; 2],
+    pub ways: [Option<DirectionSecond>; 2],
 }
 
 /// One way of a whole second, all senders together.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
-pub struct WaySecond {
+pub struct DirectionSecond {
     /// Goodput, in bit/s.
     pub bps: f64,
     /// Segments sent again, over TCP.

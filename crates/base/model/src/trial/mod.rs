@@ -19,8 +19,8 @@ pub use forwarding::{
     NotApplicable,
 };
 pub use goodput::{
-    DatagramsReceived, DatagramsSent, Flow, GoodputReceived, GoodputResult, GoodputSecond, GoodputSent, GoodputSide,
-    TcpSeconds, TcpState, Together, WaySecond, ZeroCopied,
+    DatagramsReceived, DatagramsSent, DirectionSecond, Flow, GoodputReceived, GoodputResult, GoodputSecond,
+    GoodputSent, GoodputSide, TcpSeconds, TcpState, Together, ZeroCopied,
 };
 pub use latency::{LatencyResult, OneWay, Stage, StageName, Variation};
 pub use listener_counts::{ListenerCounts, SequenceCounts};

@@ -9,7 +9,7 @@ mod tuned;
 
 pub use plan::{ByHand, Kept, LeftOut, PlannedChange, TuningPlan, WhyLeftOut};
 pub use profile::{Condition, LONGEST_PROFILE, Profile, ProfileError, ProfileValue};
-pub use readings::{IdleState, InterfaceReading, NumberReading, QdiscReading, TuningReadings, Wanted};
+pub use readings::{InterfaceReading, QdiscReading, SettingsToRead, TuningReadings};
 pub use setting::{Setting, SettingError};
-pub use state::{Deviation, Progress, StandingChange, Tuning, TuningOrder, TuningState, Undone};
+pub use state::{AppliedChange, Deviation, Progress, Tuning, TuningOrder, TuningState, Undone};
 pub use tuned::{TunedError, from_tuned};

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{InterfaceReading, Setting};
-use crate::{plain::one_line, toml_text::from_toml, units::BitRate};
+use crate::{plain::one_line, reading::Reading, toml_text::from_toml, units::BitRate};
 
 /// No profile is longer, in bytes.
 pub const LONGEST_PROFILE: u64 = 1 << 20;
@@ -249,10 +249,17 @@ impl Condition {
         *self == Self::default()
     }
 
-    /// Whether it holds for an interface of a machine with so many cores. A speed that is not known holds for no condition on it.
+    /// Whether it holds for an interface of a machine with so many cores. A condition on a driver that could not be read, or on at least a
+    /// speed that is not known, does not hold.
     pub fn holds_for(&self, interface: &InterfaceReading, cores: usize) -> bool {
-        (self.driver.is_empty() || self.driver.contains(&interface.driver))
-            && !self.not_driver.contains(&interface.driver)
+        let driver = match &interface.driver {
+            Reading::Known(driver) => Some(driver.as_str()),
+            Reading::Absent => Some(""),
+            Reading::Unreadable { .. } => None,
+        };
+        let is_one_of = |drivers: &[String]| driver.map(|driver| drivers.iter().any(|it| it == driver));
+        (self.driver.is_empty() || is_one_of(&self.driver) == Some(true))
+            && (self.not_driver.is_empty() || is_one_of(&self.not_driver) == Some(false))
             && self.speed_at_least.is_none_or(|least| interface.speed.is_some_and(|speed| speed >= least))
             && self.speed_below.is_none_or(|most| interface.speed.is_none_or(|speed| speed < most))
             && self.is_virtual.is_none_or(|wanted| wanted == interface.is_virtual)
@@ -294,6 +301,8 @@ mod tests {
         assert!(!when.holds_for(&InterfaceReading { speed: None, ..fast.clone() }, 1));
         assert!(!when.holds_for(&InterfaceReading { is_virtual: true, ..fast.clone() }, 1));
         assert!(!when.holds_for(&InterfaceReading { driver: "veth".into(), ..fast.clone() }, 1));
+        let driver = Reading::Unreadable { path: "ethtool -i".into(), why: "no rights".into() };
+        assert!(!when.holds_for(&InterfaceReading { driver, ..fast.clone() }, 1), "it may be veth");
         let slow = Condition { speed_below: fast.speed, ..Condition::default() };
         let [known, unknown] = [fast.speed, None].map(|speed| InterfaceReading { speed, ..fast.clone() });
         assert_eq!([slow.holds_for(&known, 1), slow.holds_for(&unknown, 1)], [false, true], "a link that is down");

@@ -5,21 +5,20 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    change::DriverNumber,
     reading::Reading,
-    settings::Offload,
+    settings::{IdleState, InterfaceSettings},
     units::{BitRate, Mtu},
 };
 
-/// The readings that a plan needs.
+/// What a plan has to be read for.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Wanted {
+pub struct SettingsToRead {
     /// Interfaces that are tuned.
     pub interfaces: Vec<String>,
     /// Kernel settings.
     pub sysctls: Vec<String>,
     /// Files below `/sys/class/net/IF`.
-    pub settings: Vec<String>,
+    pub files: Vec<String>,
 }
 
 /// Readings of a machine.
@@ -31,29 +30,18 @@ pub struct TuningReadings {
     pub sysctls: BTreeMap<String, Reading<String>>,
     /// Cores that are online.
     pub cores: Vec<usize>,
-    /// Files of the frequency governor of each core, with its value.
-    pub governors: BTreeMap<String, String>,
+    /// Frequency governors, each with its cores, as lists of the kernel.
+    pub governors: Reading<BTreeMap<String, String>>,
     /// Governors that there are.
     pub known_governors: Vec<String>,
-    /// Idle states of all cores.
-    pub idle_states: Vec<IdleState>,
+    /// Idle states of all cores by their folders.
+    pub idle_states: Reading<BTreeMap<String, IdleState>>,
     /// Transparent huge pages: the chosen word.
     pub huge_pages: Reading<String>,
     /// The kernel's command line.
     pub command_line: Reading<String>,
     /// Programs that set the same things by themselves.
     pub rivals: Vec<String>,
-}
-
-/// An idle state of a core.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct IdleState {
-    /// The file that disables it.
-    pub path: String,
-    /// Longest time to wake from it, in µs.
-    pub latency_us: u64,
-    /// Whether it is disabled.
-    pub disabled: bool,
 }
 
 /// An interface.
@@ -63,11 +51,11 @@ pub struct InterfaceReading {
     pub name: String,
     /// Its MAC address.
     pub mac: String,
-    /// Its driver; empty if unknown.
-    pub driver: String,
+    /// Its driver.
+    pub driver: Reading<String>,
     /// Whether it has no card.
     pub is_virtual: bool,
-    /// Speed of its link.
+    /// Speed of its link; null where it is not known.
     pub speed: Option<BitRate>,
     /// Its MTU.
     pub mtu: Mtu,
@@ -79,27 +67,12 @@ pub struct InterfaceReading {
     pub lower: Option<String>,
     /// Whether the default route or the caller's session goes through it.
     pub carries_us: bool,
-    /// Numbers of its driver.
-    pub numbers: BTreeMap<DriverNumber, NumberReading>,
-    /// Its offloads by the kernel's names.
-    pub offloads: BTreeMap<String, Offload>,
-    /// Its queueing discipline; absent where it has none.
-    pub qdisc: Option<QdiscReading>,
+    /// Its settings, as an inspection reads them.
+    pub settings: InterfaceSettings,
+    /// Its queueing discipline.
+    pub qdisc: Reading<QdiscReading>,
     /// Files below `/sys/class/net/IF` with their values.
-    pub settings: BTreeMap<String, Reading<String>>,
-    /// Its interrupts with their cores.
-    pub interrupts: BTreeMap<u32, String>,
-    /// Cores of its card's NUMA node.
-    pub local_cores: Vec<usize>,
-}
-
-/// A number of a driver.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct NumberReading {
-    /// Its value.
-    pub now: u32,
-    /// The most that the driver takes, where it tells.
-    pub most: Option<u32>,
+    pub files: BTreeMap<String, Reading<String>>,
 }
 
 /// A queueing discipline.

@@ -44,7 +44,7 @@ pub struct TuningState {
     /// How far it is.
     pub progress: Progress,
     /// The changes.
-    pub changes: Vec<StandingChange>,
+    pub changes: Vec<AppliedChange>,
     /// Files that make it again at the next boot.
     pub files: Vec<String>,
 }
@@ -66,7 +66,7 @@ pub enum Progress {
 
 /// A change that stands.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct StandingChange {
+pub struct AppliedChange {
     /// The setting.
     pub setting: Setting,
     /// The interface, where the setting is one's.

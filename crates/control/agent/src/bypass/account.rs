@@ -5,7 +5,7 @@ use host::counters::Snapshot;
 use kernel::link;
 use model::{
     Delta,
-    bypass::{Account, Claim, KernelCounted, Link, Obstacle, Outside, Passed, Record, Steering},
+    bypass::{Account, Claim, KernelCounted, Link, Obstacle, Passed, Record, Steering, UngrantedSockets},
     counters::Source,
 };
 
@@ -60,7 +60,7 @@ fn reading(interfaces: &[(String, u32)]) -> Snapshot {
 }
 
 /// Merges a program's records from before its grant with those after; a socket that was bypassed later counts once.
-fn join(claims: &mut [Claim], outside: &mut Vec<Outside>) {
+fn join(claims: &mut [Claim], outside: &mut Vec<UngrantedSockets>) {
     outside.retain_mut(|outside| {
         let claim = claims.iter_mut().find(|claim| claim.program.process == outside.program.process);
         let Some(claim) = claim else { return true };

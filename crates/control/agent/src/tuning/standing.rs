@@ -3,18 +3,18 @@
 use ledger::{Ledger, State};
 use model::{
     Change,
-    tuning::{Deviation, Progress, StandingChange, Tuning, TuningState, Undone},
+    tuning::{AppliedChange, Deviation, Progress, Tuning, TuningState, Undone},
 };
 use serde_json::Value;
 
-use super::{Others, errors::TuningError};
+use super::{ForeignChanges, errors::TuningError};
 
 /// A tuning as it stands.
 pub(super) fn state(ledger: &Ledger, tuning: &Tuning) -> TuningState {
     let states = ledger.states();
     let changes = tuning.changes.iter().filter_map(|planned| {
         let state = states.iter().find(|state| state.change == planned.change)?;
-        Some(StandingChange {
+        Some(AppliedChange {
             setting: planned.setting.clone(),
             interface: planned.interface.clone(),
             before: planned.before.clone(),
@@ -38,22 +38,22 @@ pub(super) fn state(ledger: &Ledger, tuning: &Tuning) -> TuningState {
 }
 
 /// Undoes a tuning. Changes that somebody else has changed again are not taken from them unasked.
-pub(super) fn undo(ledger: &mut Ledger, tuning: &Tuning, others: Others) -> Result<Undone, TuningError> {
+pub(super) fn undo(ledger: &mut Ledger, tuning: &Tuning, others: ForeignChanges) -> Result<Undone, TuningError> {
     let states = ledger.states();
     let deviating: Vec<(Change, String)> =
         states.iter().filter_map(|state| Some((state.change.clone(), deviation(state, tuning)?))).collect();
     let is_deviating = |change: &Change| deviating.iter().any(|(other, _)| other == change);
     let undone = match others {
-        Others::Overwrite => ledger.undo_all()?,
-        Others::Report => ledger.undo_where(|change| !is_deviating(change))?,
-        Others::Forget => {
+        ForeignChanges::Overwrite => ledger.undo_all()?,
+        ForeignChanges::Report => ledger.undo_where(|change| !is_deviating(change))?,
+        ForeignChanges::Forget => {
             let undone = ledger.undo_where(|change| !is_deviating(change))?;
             ledger.forget_where(is_deviating)?;
             undone
         }
     };
     let left = match others {
-        Others::Overwrite => vec![],
+        ForeignChanges::Overwrite => vec![],
         _ => deviating.iter().map(|(change, now)| Deviation { change: change.to_string(), now: now.clone() }).collect(),
     };
     Ok(Undone { undone: undone.iter().map(ToString::to_string).collect(), left })

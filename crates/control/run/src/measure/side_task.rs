@@ -3,7 +3,7 @@
 use std::net::{IpAddr, SocketAddr};
 
 use model::{
-    Bed, ClockRelation, Endpoint, ProbeSpec, Profile, Seat, Side, SoFar,
+    Bed, ClockRelation, Endpoint, ProbeSpec, Profile, Side, SideSetup, SoFar,
     plausible::{self, Implausible},
     probe::LAB_CONGESTION,
 };
@@ -126,7 +126,7 @@ pub(super) fn task(
 ) -> Task {
     // The bed was checked against the plan, so the address is there.
     let local = end.address(profile.ip).unwrap_or_else(|| unreachable!("checked before the run"));
-    let seat = Seat {
+    let setup = SideSetup {
         endpoint: end.name.clone(),
         local,
         peer,
@@ -140,7 +140,7 @@ pub(super) fn task(
         sender,
         senders,
     };
-    Task { spec: spec.clone(), side, seat }
+    Task { spec: spec.clone(), side, setup }
 }
 
 /// An end at the other side: all senders have as many cores.

@@ -3,8 +3,8 @@
 mod cross_check;
 
 use model::{
-    Doubt, Endpoint, Flow, GoodputReceived, GoodputResult, GoodputSecond, GoodputSent, GoodputSide, GoodputSpec,
-    Measured, Mtu, PayloadSize, Protocol, SideFigures, SoFar, Total, WaySecond, frame_size::Headers, probe::FASTEST,
+    DirectionSecond, Doubt, Endpoint, Flow, GoodputReceived, GoodputResult, GoodputSecond, GoodputSent, GoodputSide,
+    GoodputSpec, Measured, Mtu, PayloadSize, Protocol, SideFigures, SoFar, Total, frame_size::Headers, probe::FASTEST,
 };
 
 use self::cross_check::crossed;
@@ -128,14 +128,14 @@ fn way_second(
     reports: &[PairReports],
     (from, to): (usize, usize),
     before: usize,
-) -> Option<WaySecond> {
+) -> Option<DirectionSecond> {
     let bps = reports.iter().map(|reports| reports.seconds[to].bps.get(before).copied()).sum::<Option<f64>>()?;
     let resent = || reports.iter().map(|reports| reports.seconds[from].retransmits.get(before).copied());
     let retransmits = match protocol {
         Protocol::Tcp => Some(resent().collect::<Option<Vec<_>>>()?.into_iter().total()),
         Protocol::Udp => None,
     };
-    Some(WaySecond { bps, retransmits })
+    Some(DirectionSecond { bps, retransmits })
 }
 
 fn whole_seconds(spec: &GoodputSpec, reports: &PairReports) -> Option<usize> {
@@ -259,7 +259,7 @@ mod tests {
         for (pair, resent) in pairs.iter_mut().zip([3, u64::MAX]) {
             pair.seconds[0] = reported_by(0, &[], &[resent, 1]).seconds[0].take();
         }
-        let way = |bps, retransmits| Some(WaySecond { bps, retransmits });
+        let way = |bps, retransmits| Some(DirectionSecond { bps, retransmits });
         let first = GoodputSecond { number: 1, ways: [way(5e9, Some(u64::MAX)), None] };
         assert_eq!(spec.second(&pairs, 0), Some(first));
         assert_eq!(spec.second(&pairs, 1), None, "one receiver is behind");

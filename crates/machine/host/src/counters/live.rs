@@ -7,7 +7,7 @@ use kernel::{
     statistics::{self, Interface},
 };
 use model::Nanos;
-use rates::{DriverReading, Incarnation, LinkReading, LinkState, Way};
+use rates::{DirectionCounts, DriverReading, Incarnation, LinkReading, LinkState};
 
 /// Reads interfaces, and caches constant facts.
 #[derive(Debug, Default)]
@@ -89,16 +89,16 @@ impl Known {
     }
 }
 
-fn ways(interface: &Interface) -> [Way; 2] {
+fn ways(interface: &Interface) -> [DirectionCounts; 2] {
     let counters = &interface.counters;
-    let received = Way {
+    let received = DirectionCounts {
         bytes: counters.rx_bytes,
         packets: counters.rx_packets,
         // As in /proc/net/dev: packets that the card had no room for count separately.
         dropped: counters.rx_dropped.saturating_add(counters.rx_missed_errors),
         errors: counters.rx_errors,
     };
-    let sent = Way {
+    let sent = DirectionCounts {
         bytes: counters.tx_bytes,
         packets: counters.tx_packets,
         dropped: counters.tx_dropped,

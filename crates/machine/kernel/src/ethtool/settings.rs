@@ -32,9 +32,7 @@ const NUMBERS: [Numbers; 4] = [
 
 /// Their indices in it.
 const CHANNELS: usize = 0;
-const RINGS: usize = 1;
 const COALESCING: usize = 2;
-const PAUSE: usize = 3;
 
 /// Queues in use for each direction, from 1.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,39 +65,27 @@ pub fn settings(interface: &str) -> Result<DriverSettings> {
     Ok(settings)
 }
 
-/// Index of a number's structure, of the number in it, and of the largest value that the driver takes.
-fn place(number: DriverNumber) -> (usize, usize, Option<usize>) {
-    match number {
-        DriverNumber::RingRx => (RINGS, 4, Some(0)),
-        DriverNumber::RingTx => (RINGS, 7, Some(3)),
-        DriverNumber::ChannelsRx => (CHANNELS, 4, Some(0)),
-        DriverNumber::ChannelsTx => (CHANNELS, 5, Some(1)),
-        DriverNumber::ChannelsCombined => (CHANNELS, 7, Some(3)),
-        DriverNumber::RxUsecs => (COALESCING, 0, None),
-        DriverNumber::RxFrames => (COALESCING, 1, None),
-        DriverNumber::TxUsecs => (COALESCING, 4, None),
-        DriverNumber::TxFrames => (COALESCING, 5, None),
-        DriverNumber::AdaptiveRx => (COALESCING, 9, None),
-        DriverNumber::AdaptiveTx => (COALESCING, 10, None),
-        DriverNumber::PauseAutonegotiation => (PAUSE, 0, None),
-        DriverNumber::PauseRx => (PAUSE, 1, None),
-        DriverNumber::PauseTx => (PAUSE, 2, None),
-    }
+/// The structure of a number, its index there, and that of the largest value that the driver takes.
+fn place(number: DriverNumber) -> Result<(&'static Numbers, usize, Option<usize>)> {
+    let (name, value, most) = number.place();
+    let structure = NUMBERS.iter().find(|numbers| numbers.name == name);
+    let structure = structure.ok_or_else(|| invalid("the kernel has no such structure")).on("check", name)?;
+    Ok((structure, value, most))
 }
 
-/// A number of an interface's driver with its largest value, where the driver tells; `None` if it has no such number.
-pub fn driver_number(interface: &str, number: DriverNumber) -> Result<Option<(u32, Option<u32>)>> {
-    let (structure, value, most) = place(number);
-    let values = if_supported(get(interface, &NUMBERS[structure]))?;
-    Ok(values.map(|values| (values[value], most.map(|most| values[most]))).filter(|(_, most)| *most != Some(0)))
+/// A number of an interface's driver; `None` if it has no such number.
+pub fn driver_number(interface: &str, number: DriverNumber) -> Result<Option<u32>> {
+    let (structure, value, most) = place(number)?;
+    let values = if_supported(get(interface, structure))?;
+    Ok(values.filter(|values| most.is_none_or(|most| values[most] != 0)).map(|values| values[value]))
 }
 
 /// Sets a number and leaves those beside it.
 pub fn set_driver_number(interface: &str, number: DriverNumber, value: u32) -> Result<()> {
-    let (structure, at, _) = place(number);
-    let mut values = get(interface, &NUMBERS[structure])?;
+    let (structure, at, _) = place(number)?;
+    let mut values = get(interface, structure)?;
     values[at] = value;
-    set_where_other(interface, &NUMBERS[structure], &values)
+    set_where_other(interface, structure, &values)
 }
 
 /// Whether an offload is asked for; it may wait for another one.

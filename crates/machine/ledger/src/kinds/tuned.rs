@@ -29,7 +29,7 @@ impl Kind for DriverSetting {
     fn read(&self) -> Result<Option<u32>, Failure> {
         let now = within(&self.namespace, || ethtool::driver_number(&self.interface, self.number))?;
         // A driver that has no such number says so when it is set.
-        let now = now.map_or(self.value.wrapping_add(1), |(now, _)| now);
+        let now = now.unwrap_or(self.value.wrapping_add(1));
         Ok((now != self.value).then_some(now))
     }
 

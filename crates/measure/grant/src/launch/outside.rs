@@ -5,7 +5,7 @@
 
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
-use model::bypass::{Hindrance, Outside, Program, Record, Refusal};
+use model::bypass::{Hindrance, Program, Record, Refusal, UngrantedSockets};
 use rustix::net::{SocketFlags, accept_with};
 
 use super::programs::{self, NAMELESS};
@@ -60,12 +60,12 @@ impl PageServer {
     }
 
     /// All records, by process.
-    pub(super) fn written(&self) -> Vec<Outside> {
-        let mut all: Vec<Outside> = Vec::new();
+    pub(super) fn written(&self) -> Vec<UngrantedSockets> {
+        let mut all: Vec<UngrantedSockets> = Vec::new();
         for record in self.page.records() {
             match all.iter_mut().find(|it| it.program.process == record.process) {
                 Some(of_process) => of_process.sockets.push(record),
-                None => all.push(Outside { program: self.program(&record), sockets: vec![record] }),
+                None => all.push(UngrantedSockets { program: self.program(&record), sockets: vec![record] }),
             }
         }
         all

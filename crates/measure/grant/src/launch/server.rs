@@ -11,7 +11,7 @@ use std::{
 };
 
 use kernel::{link, watch::Watch};
-use model::bypass::{Claim, Health, Hindrance, NotHandedOver, Program, Queue, Refusal, Steering, Witnessed};
+use model::bypass::{Claim, Health, Hindrance, NotHandedOver, Program, Queue, Refusal, Steering, TrustedCounts};
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
@@ -117,7 +117,7 @@ impl Server {
                 self.end_claim();
                 self.tell_of_waiting();
                 let (programs, beyond) = (self.sources.outside.written(), self.sources.outside.beyond());
-                self.tell(Event::Outside { programs, beyond });
+                self.tell(Event::UngrantedSockets { programs, beyond });
                 return self.attachment.counters();
             }
             if awaited.news {
@@ -327,7 +327,7 @@ impl Server {
             beyond: grant.control.beyond(),
             refused: grant.control.refused(),
             queues: queues.collect(),
-            witnessed: Witnessed { redirected: 0, handed_back },
+            witnessed: TrustedCounts { redirected: 0, handed_back },
             is_counted: false,
         };
         // The last reading: XDP counts a packet before the program or the kernel does.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use kernel::packet::Capture;
-use model::{ForwardingSide, ForwardingSpec, Mac, Seat, SideFigures};
+use model::{ForwardingSide, ForwardingSpec, Mac, SideFigures, SideSetup};
 
 use super::{
     craft::Setting,
@@ -27,7 +27,7 @@ const LONGEST: Duration = Duration::from_secs(1);
 /// A prepared far side.
 pub(super) struct Far {
     spec: ForwardingSpec,
-    seat: Seat,
+    setup: SideSetup,
     port: Port,
     spares: UnusedAddresses,
     trial_socket: TrialSocket,
@@ -36,11 +36,11 @@ pub(super) struct Far {
 
 impl Far {
     /// Opens its sockets, and has the kernel ask for addresses of nobody.
-    pub(super) fn prepare(spec: &ForwardingSpec, seat: &Seat) -> Result<Self, ProbeError> {
-        let (port, trial_socket) = (Port::of(seat)?, TrialSocket::open(seat.local, seat.token)?);
-        let spares = UnusedAddresses::ask(seat, &port, &trial_socket)?;
-        let capture = Capture::open(&seat.interface, false)?;
-        Ok(Self { spec: spec.clone(), seat: seat.clone(), port, spares, trial_socket, capture })
+    pub(super) fn prepare(spec: &ForwardingSpec, setup: &SideSetup) -> Result<Self, ProbeError> {
+        let (port, trial_socket) = (Port::of(setup)?, TrialSocket::open(setup.local, setup.token)?);
+        let spares = UnusedAddresses::ask(setup, &port, &trial_socket)?;
+        let capture = Capture::open(&setup.interface, false)?;
+        Ok(Self { spec: spec.clone(), setup: setup.clone(), port, spares, trial_socket, capture })
     }
 
     fn serve(mut self, control: &Control, window: &dyn Window) -> Result<ForwardingSide, ProbeError> {
@@ -51,7 +51,7 @@ impl Far {
             if let Some((Message::Hello { mac, mtu, routed }, from)) = self.trial_socket.receive()? {
                 let spare = match &chosen {
                     Some(spare) => *spare,
-                    None => *chosen.insert(self.spares.choose(&self.seat.interface)?),
+                    None => *chosen.insert(self.spares.choose(&self.setup.interface)?),
                 };
                 if frame_checker.is_none() {
                     let setting = self.setting(from.ip(), mac, mtu, routed, spare);
@@ -89,9 +89,9 @@ impl Far {
             next_hop_mac: self.port.mac,
             far_mac: self.port.mac,
             source: near,
-            destination: self.seat.local,
+            destination: self.setup.local,
             port: self.trial_socket.address().port(),
-            token: self.seat.token as u16,
+            token: self.setup.token as u16,
             near_mtu,
             far_mtu: self.port.mtu,
             routed,

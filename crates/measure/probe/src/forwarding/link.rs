@@ -3,7 +3,7 @@
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 use kernel::{link, neighbour};
-use model::{Seat, stream::Mac};
+use model::{SideSetup, stream::Mac};
 
 use super::{
     craft::{NETWORK_V4, NETWORK_V6},
@@ -21,12 +21,12 @@ pub(super) struct Port {
 }
 
 impl Port {
-    pub(super) fn of(seat: &Seat) -> Result<Self, ProbeError> {
+    pub(super) fn of(setup: &SideSetup) -> Result<Self, ProbeError> {
         let links = link::list()?;
-        let link = links.iter().find(|link| link.name == seat.interface);
-        let link = link.ok_or_else(|| unable(&format!("there is no interface {}", seat.interface)))?;
-        let mac = link.mac.parse().map_err(|_| unable(&format!("{} has no MAC address", seat.interface)))?;
-        let own = link.addresses.iter().find(|(address, _)| *address == seat.local);
+        let link = links.iter().find(|link| link.name == setup.interface);
+        let link = link.ok_or_else(|| unable(&format!("there is no interface {}", setup.interface)))?;
+        let mac = link.mac.parse().map_err(|_| unable(&format!("{} has no MAC address", setup.interface)))?;
+        let own = link.addresses.iter().find(|(address, _)| *address == setup.local);
         Ok(Self { mac, mtu: link.mtu.0, prefix: own.map(|(_, prefix)| *prefix) })
     }
 }
@@ -36,8 +36,8 @@ pub(super) struct UnusedAddresses(Vec<IpAddr>);
 
 impl UnusedAddresses {
     /// Has the kernel ask for each of them.
-    pub(super) fn ask(seat: &Seat, port: &Port, trial_socket: &TrialSocket) -> Result<Self, ProbeError> {
-        let all = port.prefix.map_or_else(Vec::new, |prefix| candidates(seat.local, prefix));
+    pub(super) fn ask(setup: &SideSetup, port: &Port, trial_socket: &TrialSocket) -> Result<Self, ProbeError> {
+        let all = port.prefix.map_or_else(Vec::new, |prefix| candidates(setup.local, prefix));
         all.iter().try_for_each(|address| trial_socket.ask_for(*address))?;
         Ok(Self(all))
     }

@@ -10,7 +10,7 @@ use kernel::{
     neighbour,
     packet::{Capture, Frames},
 };
-use model::{ForwardingSide, ForwardingSpec, Seat, SideFigures};
+use model::{ForwardingSide, ForwardingSpec, SideFigures, SideSetup};
 
 use super::{
     answers::Answers,
@@ -44,7 +44,7 @@ const QUIET: Duration = Duration::from_millis(300);
 /// A prepared near side.
 pub(super) struct Near {
     spec: ForwardingSpec,
-    seat: Seat,
+    setup: SideSetup,
     peer: SocketAddr,
     trial_socket: TrialSocket,
     capture: Capture,
@@ -66,14 +66,14 @@ struct Sending<'n> {
 
 impl Near {
     /// Opens its sockets.
-    pub(super) fn prepare(spec: &ForwardingSpec, seat: &Seat) -> Result<Self, ProbeError> {
+    pub(super) fn prepare(spec: &ForwardingSpec, setup: &SideSetup) -> Result<Self, ProbeError> {
         Ok(Self {
             spec: spec.clone(),
-            seat: seat.clone(),
-            peer: far_address(seat)?,
-            trial_socket: TrialSocket::open(seat.local, seat.token)?,
-            capture: Capture::open(&seat.interface, false)?,
-            frames: Frames::open(&seat.interface, NOTHING)?,
+            setup: setup.clone(),
+            peer: far_address(setup)?,
+            trial_socket: TrialSocket::open(setup.local, setup.token)?,
+            capture: Capture::open(&setup.interface, false)?,
+            frames: Frames::open(&setup.interface, NOTHING)?,
         })
     }
 
@@ -109,10 +109,10 @@ impl Near {
 
     /// Tells the far side of this port, and learns its own.
     fn greet(&mut self, control: &Control) -> Result<Setting, ProbeError> {
-        let port = Port::of(&self.seat)?;
+        let port = Port::of(&self.setup)?;
         let began = Instant::now();
         while began.elapsed() < GONE {
-            let hop = neighbour::known(&self.seat.interface, self.peer.ip())?;
+            let hop = neighbour::known(&self.setup.interface, self.peer.ip())?;
             let routed = hop.address != self.peer.ip();
             self.trial_socket.send(Message::Hello { mac: port.mac, mtu: port.mtu, routed }, self.peer)?;
             let said = Instant::now();
@@ -125,12 +125,12 @@ impl Near {
                 {
                     let setting = Setting {
                         near_mac: port.mac,
-                        next_hop_mac: neighbour::next_hop(&self.seat.interface, self.peer.ip())?,
+                        next_hop_mac: neighbour::next_hop(&self.setup.interface, self.peer.ip())?,
                         far_mac: mac,
-                        source: self.seat.local,
+                        source: self.setup.local,
                         destination: self.peer.ip(),
                         port: self.peer.port(),
-                        token: self.seat.token as u16,
+                        token: self.setup.token as u16,
                         near_mtu: port.mtu,
                         far_mtu: mtu,
                         routed,

@@ -6,12 +6,12 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{GoodputSpec, Protocol, Seat, SideFigures, WaitMode};
+use model::{GoodputSpec, Protocol, SideFigures, SideSetup, WaitMode};
 use socket2::Type;
 
 use super::{
     ARRIVAL,
-    hello::{Hello, Way, look_up_often, ways},
+    hello::{DataDirection, Hello, look_up_often, ways},
     tcp,
     transfer::{Line, Lines, transfer},
     udp,
@@ -31,17 +31,17 @@ pub(super) struct Far {
     token: u32,
     pending: PendingConnections,
     /// For each way that datagrams go, a socket for each flow.
-    pub(super) sockets: Vec<(Way, Vec<Datagrams>)>,
+    pub(super) sockets: Vec<(DataDirection, Vec<Datagrams>)>,
 }
 
 impl Far {
-    /// Listens on this port of the seat's address; 0 is any free one.
-    pub(super) fn prepare(spec: &GoodputSpec, seat: &Seat, port: u16) -> Result<Self, ProbeError> {
-        let local = SocketAddr::new(seat.local, port);
+    /// Listens on this port of the setup's address; 0 is any free one.
+    pub(super) fn prepare(spec: &GoodputSpec, setup: &SideSetup, port: u16) -> Result<Self, ProbeError> {
+        let local = SocketAddr::new(setup.local, port);
         let socket = bound(local, Type::STREAM)?;
         if spec.protocol == Protocol::Tcp {
             // Accepted sockets inherit them.
-            tcp::set_options(&socket, spec, seat, local)?;
+            tcp::set_options(&socket, spec, setup, local)?;
         }
         socket.listen(BACKLOG as i32).map_err(socket_error("listen on", local))?;
         socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", local))?;
@@ -50,13 +50,13 @@ impl Far {
         let sockets = match spec.protocol {
             Protocol::Tcp => Vec::new(),
             Protocol::Udp => {
-                let carrier = Carrier::prepare(spec.stack, WaitMode::Spin, seat)?;
-                let bind = |way| Ok((way, udp::bind_all(spec, &carrier, seat.local)?));
+                let carrier = Carrier::prepare(spec.stack, WaitMode::Spin, setup)?;
+                let bind = |way| Ok((way, udp::bind_all(spec, &carrier, setup.local)?));
                 ways(spec).map(bind).collect::<Result<_, ProbeError>>()?
             }
         };
-        let pending = PendingConnections::new(listener, address, seat.token);
-        Ok(Self { spec: spec.clone(), cpus: seat.cpus.clone(), token: seat.token, pending, sockets })
+        let pending = PendingConnections::new(listener, address, setup.token);
+        Ok(Self { spec: spec.clone(), cpus: setup.cpus.clone(), token: setup.token, pending, sockets })
     }
 
     /// Waits for all connections. Others are closed.
@@ -93,8 +93,8 @@ impl Far {
                 Protocol::Udp => Line::Udp(self.answer(way, of_way, control)?),
             };
             match way {
-                Way::Forward => lines.incoming = Some(line),
-                Way::Reverse => lines.outgoing = Some(line),
+                DataDirection::Forward => lines.incoming = Some(line),
+                DataDirection::Reverse => lines.outgoing = Some(line),
             }
         }
         Ok(lines)
@@ -102,7 +102,7 @@ impl Far {
 
     fn answer(
         &mut self,
-        way: Way,
+        way: DataDirection,
         greeted: Vec<(Hello, TcpStream)>,
         control: &Control,
     ) -> Result<udp::Flow, ProbeError> {

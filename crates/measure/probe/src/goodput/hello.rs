@@ -16,7 +16,7 @@ use crate::{
 
 /// Direction of the data of a connection or flow.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Way {
+pub(super) enum DataDirection {
     /// From the near side to the far one.
     Forward,
     /// From the far side to the near one.
@@ -26,15 +26,17 @@ pub(super) enum Way {
 /// Purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Hello {
-    pub(super) way: Way,
+    pub(super) way: DataDirection,
     /// Number of the stream (TCP), or payload of each datagram (UDP, whose one connection a way speaks for all flows).
     pub(super) value: u16,
 }
 
 /// The ways that data goes.
-pub(super) fn ways(spec: &GoodputSpec) -> impl Iterator<Item = Way> + use<> {
+pub(super) fn ways(spec: &GoodputSpec) -> impl Iterator<Item = DataDirection> + use<> {
     let (forward, reverse) = (spec.sends_forward(), spec.sends_back());
-    [(Way::Forward, forward), (Way::Reverse, reverse)].into_iter().filter_map(|(way, goes)| goes.then_some(way))
+    [(DataDirection::Forward, forward), (DataDirection::Reverse, reverse)]
+        .into_iter()
+        .filter_map(|(way, goes)| goes.then_some(way))
 }
 
 impl Hello {
@@ -46,8 +48,8 @@ impl Hello {
     /// `None` if a near side has no such purpose.
     pub(super) fn of(purpose: u32) -> Option<Self> {
         let way = match purpose >> 16 {
-            0 => Way::Forward,
-            1 => Way::Reverse,
+            0 => DataDirection::Forward,
+            1 => DataDirection::Reverse,
             _ => return None,
         };
         Some(Self { way, value: purpose as u16 })
@@ -88,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_purpose_is_read_as_it_was_written() {
-        for way in [Way::Forward, Way::Reverse] {
+        for way in [DataDirection::Forward, DataDirection::Reverse] {
             let hello = Hello { way, value: 40_000 };
             assert_eq!(Hello::of(hello.purpose()), Some(hello));
         }

@@ -2,10 +2,10 @@
 
 use std::net::SocketAddr;
 
-use model::{GoodputSpec, Protocol, Seat, SideFigures, WaitMode};
+use model::{GoodputSpec, Protocol, SideFigures, SideSetup, WaitMode};
 
 use super::{
-    hello::{Way, ways},
+    hello::{DataDirection, ways},
     tcp,
     transfer::{Line, Lines, transfer},
     udp,
@@ -15,22 +15,22 @@ use crate::{Control, Prepared, ProbeError, Window, datagrams::Carrier, far_addre
 /// A prepared near side: everything is open, nothing sent yet.
 pub(super) struct Near {
     spec: GoodputSpec,
-    seat: Seat,
-    lines: Vec<(Way, Line)>,
+    setup: SideSetup,
+    lines: Vec<(DataDirection, Line)>,
 }
 
 impl Near {
-    pub(super) fn prepare(spec: &GoodputSpec, seat: &Seat) -> Result<Self, ProbeError> {
-        let peer = far_address(seat)?;
-        let carrier = Carrier::prepare(spec.stack, WaitMode::Spin, seat)?;
+    pub(super) fn prepare(spec: &GoodputSpec, setup: &SideSetup) -> Result<Self, ProbeError> {
+        let peer = far_address(setup)?;
+        let carrier = Carrier::prepare(spec.stack, WaitMode::Spin, setup)?;
         let open = |way| {
             Ok(match spec.protocol {
-                Protocol::Tcp => (way, Line::Tcp(tcp::connect_all(spec, seat, peer, way)?)),
-                Protocol::Udp => (way, Line::Udp(udp::Flow::open(spec, seat, &carrier, peer, way)?)),
+                Protocol::Tcp => (way, Line::Tcp(tcp::connect_all(spec, setup, peer, way)?)),
+                Protocol::Udp => (way, Line::Udp(udp::Flow::open(spec, setup, &carrier, peer, way)?)),
             })
         };
         let lines = ways(spec).map(open).collect::<Result<_, ProbeError>>()?;
-        Ok(Self { spec: spec.clone(), seat: seat.clone(), lines })
+        Ok(Self { spec: spec.clone(), setup: setup.clone(), lines })
     }
 }
 
@@ -46,11 +46,11 @@ impl Prepared for Near {
                 flow.join(control)?;
             }
             match way {
-                Way::Forward => lines.outgoing = Some(line),
-                Way::Reverse => lines.incoming = Some(line),
+                DataDirection::Forward => lines.outgoing = Some(line),
+                DataDirection::Reverse => lines.incoming = Some(line),
             }
         }
-        let side = transfer(&self.spec, &self.seat.cpus, lines, control, window)?;
+        let side = transfer(&self.spec, &self.setup.cpus, lines, control, window)?;
         Ok(SideFigures::Goodput(Box::new(side)))
     }
 }

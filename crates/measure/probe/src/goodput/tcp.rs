@@ -10,13 +10,13 @@ use std::{
 };
 
 use kernel::sysctl;
-use model::{Bytes, GoodputSpec, Seat, probe::KERNELS_DEFAULT};
+use model::{Bytes, GoodputSpec, SideSetup, probe::KERNELS_DEFAULT};
 use socket2::{SockRef, Socket, Type};
 
 pub(super) use self::{receiver::receive, sender::send};
 use super::{
     ARRIVAL,
-    hello::{Hello, Way, look_up_often},
+    hello::{DataDirection, Hello, look_up_often},
 };
 use crate::{ProbeError, error::socket_error, greeting::greet, socket::bound};
 
@@ -26,14 +26,14 @@ const SEND_CHUNK: usize = 512 * 1024;
 /// Connects all streams of one way.
 pub(super) fn connect_all(
     spec: &GoodputSpec,
-    seat: &Seat,
+    setup: &SideSetup,
     peer: SocketAddr,
-    way: Way,
+    way: DataDirection,
 ) -> Result<Vec<TcpStream>, ProbeError> {
     let open = |number| {
-        let socket = bound(SocketAddr::new(seat.local, 0), Type::STREAM)?;
-        set_options(&socket, spec, seat, peer)?;
-        connect(socket, peer, Hello { way, value: number }, seat.token)
+        let socket = bound(SocketAddr::new(setup.local, 0), Type::STREAM)?;
+        set_options(&socket, spec, setup, peer)?;
+        connect(socket, peer, Hello { way, value: number }, setup.token)
     };
     (0..spec.streams).map(open).collect()
 }
@@ -48,13 +48,18 @@ pub(super) fn connect(socket: Socket, peer: SocketAddr, hello: Hello, token: u32
 }
 
 /// Options that must be set before the connection: the first packet negotiates the window scale.
-pub(super) fn set_options(socket: &Socket, spec: &GoodputSpec, seat: &Seat, on: SocketAddr) -> Result<(), ProbeError> {
+pub(super) fn set_options(
+    socket: &Socket,
+    spec: &GoodputSpec,
+    setup: &SideSetup,
+    on: SocketAddr,
+) -> Result<(), ProbeError> {
     if let Some(Bytes(window)) = spec.window {
         let window = usize::try_from(window).unwrap_or(usize::MAX);
         socket.set_send_buffer_size(window).map_err(socket_error("set SO_SNDBUF for", on))?;
         socket.set_recv_buffer_size(window).map_err(socket_error("set SO_RCVBUF for", on))?;
     }
-    match (spec.congestion.as_deref(), &seat.congestion) {
+    match (spec.congestion.as_deref(), &setup.congestion) {
         (Some(KERNELS_DEFAULT), _) => {}
         (Some(name), _) => {
             socket.set_tcp_congestion(name.as_bytes()).map_err(|error| no_congestion(name, &error))?;

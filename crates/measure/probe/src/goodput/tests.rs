@@ -9,7 +9,7 @@ use std::{
 
 use model::{
     Batch, BitRate, Bytes, Direction, GoodputSide, GoodputSpec, IpVersion, Mtu, Nanos, PayloadSize, Protocol,
-    ReceiveWay, Seat, SendWay, Side, SideFigures, fixture,
+    ReceiveMethod, SendMethod, Side, SideFigures, SideSetup, fixture,
     trial::{GoodputReceived, GoodputSent},
 };
 
@@ -17,7 +17,7 @@ use socket2::{Domain, Socket, Type};
 
 use super::{
     far::Far,
-    hello::{Hello, Way},
+    hello::{DataDirection, Hello},
     prepare,
     tcp::set_options,
 };
@@ -36,13 +36,13 @@ fn udp() -> GoodputSpec {
     GoodputSpec { rate: Some(BitRate(10_000_000)), datagram: Some(PayloadSize(1000)), ..spec(Protocol::Udp) }
 }
 
-fn seat(spec: &GoodputSpec, peer: Option<SocketAddr>) -> Seat {
-    fixture::seat(spec.ip, peer)
+fn setup(spec: &GoodputSpec, peer: Option<SocketAddr>) -> SideSetup {
+    fixture::setup(spec.ip, peer)
 }
 
 fn prepared(spec: &GoodputSpec) -> [Box<dyn Prepared>; 2] {
-    let far = prepare(spec, Side::Far, &seat(spec, None)).expect("far side");
-    let near = prepare(spec, Side::Near, &seat(spec, far.address())).expect("near side");
+    let far = prepare(spec, Side::Far, &setup(spec, None)).expect("far side");
+    let near = prepare(spec, Side::Near, &setup(spec, far.address())).expect("near side");
     [near, far]
 }
 
@@ -101,9 +101,9 @@ fn tcp_counts_the_same_bytes_at_both_ends_whichever_way() {
 fn tcp_does_as_asked() {
     let asked = GoodputSpec { congestion: Some("reno".to_owned()), window: Some(Bytes(100_000)), ..tcp() };
     for (send, receive) in [
-        (SendWay::Write, ReceiveWay::Truncate),
-        (SendWay::ZeroCopy, ReceiveWay::Read),
-        (SendWay::Sendfile, ReceiveWay::Read),
+        (SendMethod::Write, ReceiveMethod::Truncate),
+        (SendMethod::ZeroCopy, ReceiveMethod::Read),
+        (SendMethod::Sendfile, ReceiveMethod::Read),
     ] {
         let (sent, received) = flows(&GoodputSpec { send, receive, ..asked.clone() }).remove(0);
         assert_eq!(sent.total_bytes, received.total_bytes, "{send} {receive}");
@@ -112,7 +112,7 @@ fn tcp_does_as_asked() {
         assert!(sent.buffer_full > 0);
         // Loopback always copies in the end.
         let copied = sent.zero_copied.map(|reports| (reports.zero_copied == 0, reports.copied > 0));
-        assert_eq!(copied, (send == SendWay::ZeroCopy).then_some((true, true)));
+        assert_eq!(copied, (send == SendMethod::ZeroCopy).then_some((true, true)));
     }
 }
 
@@ -120,9 +120,9 @@ fn tcp_does_as_asked() {
 fn a_bed_has_a_congestion_control_that_a_spec_can_replace() {
     let used = |asked: Option<&str>, of_bed: &str| {
         let spec = GoodputSpec { congestion: asked.map(str::to_owned), ..tcp() };
-        let seat = Seat { congestion: Some(of_bed.to_owned()), ..seat(&spec, None) };
+        let setup = SideSetup { congestion: Some(of_bed.to_owned()), ..setup(&spec, None) };
         let socket = Socket::new(Domain::IPV4, Type::STREAM, None).expect("a socket");
-        set_options(&socket, &spec, &seat, ([127, 0, 0, 1], 0).into()).expect("settable");
+        set_options(&socket, &spec, &setup, ([127, 0, 0, 1], 0).into()).expect("settable");
         let name = socket.tcp_congestion().expect("readable");
         String::from_utf8_lossy(&name).trim_end_matches('\0').to_owned()
     };
@@ -136,7 +136,7 @@ fn a_bed_has_a_congestion_control_that_a_spec_can_replace() {
 #[test]
 fn an_unknown_congestion_control_is_refused_with_those_there_are() {
     let spec = GoodputSpec { congestion: Some("nosuch".to_owned()), ..tcp() };
-    let error = prepare(&spec, Side::Far, &seat(&spec, None)).err().expect("refused").to_string();
+    let error = prepare(&spec, Side::Far, &setup(&spec, None)).err().expect("refused").to_string();
     assert!(error.contains("\"nosuch\"") && error.contains("cubic"), "{error}");
 }
 
@@ -197,8 +197,8 @@ fn both_protocols_run_over_ipv6_and_datagrams_fill_the_mtu() {
 fn datagrams_that_cannot_be_had_are_refused() {
     for (size, batch) in [(15, Batch::Mmsg), (1473, Batch::Gso)] {
         let spec = GoodputSpec { datagram: Some(PayloadSize(size)), batch, ..udp() };
-        let seat = Seat { mtu: Mtu(1500), ..seat(&spec, Some(([127, 0, 0, 1], 9).into())) };
-        let error = prepare(&spec, Side::Near, &seat).err().expect("refused");
+        let setup = SideSetup { mtu: Mtu(1500), ..setup(&spec, Some(([127, 0, 0, 1], 9).into())) };
+        let error = prepare(&spec, Side::Near, &setup).err().expect("refused");
         assert!(matches!(error, ProbeError::Unable { .. }), "{error}");
     }
 }
@@ -206,10 +206,10 @@ fn datagrams_that_cannot_be_had_are_refused() {
 #[test]
 fn whoever_connects_without_a_greeting_is_ignored() {
     let spec = GoodputSpec { duration: Nanos::from_secs(1), ..tcp() };
-    let far = prepare(&spec, Side::Far, &seat(&spec, None)).expect("far side");
+    let far = prepare(&spec, Side::Far, &setup(&spec, None)).expect("far side");
     let mut stranger = TcpStream::connect(far.address().expect("listens")).expect("connects");
     stranger.write_all(b"GET / HTTP/1.0\r\n\r\n").expect("sent");
-    let near = prepare(&spec, Side::Near, &seat(&spec, far.address())).expect("near side");
+    let near = prepare(&spec, Side::Near, &setup(&spec, far.address())).expect("near side");
     thread::scope(|scope| {
         let far = scope.spawn(|| run(far, &Control::default()));
         let sent = run(near, &Control::default()).expect("measured").sent.expect("it sent");
@@ -221,7 +221,7 @@ fn whoever_connects_without_a_greeting_is_ignored() {
 #[test]
 fn strangers_neither_join_nor_hold_nor_end_a_trial() {
     for spec in [tcp(), udp(), GoodputSpec { direction: Direction::Reverse, ..udp() }] {
-        let far = prepare(&spec, Side::Far, &seat(&spec, None)).expect("far side");
+        let far = prepare(&spec, Side::Far, &setup(&spec, None)).expect("far side");
         let peer = far.address().expect("it listens");
         let connect = || TcpStream::connect(peer).expect("it listens");
         let silent = [(); 20].map(|()| connect());
@@ -230,15 +230,16 @@ fn strangers_neither_join_nor_hold_nor_end_a_trial() {
         for (stream, said) in hostile.iter_mut().zip([&b"wpgd\x01\0\0\0"[..], b"wpgd\0\0\0\0", &[0; 12], b"wpgr"]) {
             stream.write_all(said).expect("sent");
         }
-        let unexpected = [Hello { way: Way::Forward, value: 9 }, Hello { way: Way::Reverse, value: 9 }]
-            .map(|hello| hello.purpose())
-            .into_iter()
-            .chain([u32::MAX]);
+        let unexpected =
+            [Hello { way: DataDirection::Forward, value: 9 }, Hello { way: DataDirection::Reverse, value: 9 }]
+                .map(|hello| hello.purpose())
+                .into_iter()
+                .chain([u32::MAX]);
         let unexpected: Vec<_> = unexpected.map(|purpose| (connect(), purpose)).collect();
         unexpected.iter().for_each(|(stream, purpose)| greet(stream, 7, *purpose).expect("sent"));
-        let near = prepare(&spec, Side::Near, &seat(&spec, far.address())).expect("near side");
+        let near = prepare(&spec, Side::Near, &setup(&spec, far.address())).expect("near side");
         let copy = connect();
-        greet(&copy, 7, Hello { way: Way::Forward, value: 0 }.purpose()).expect("sent");
+        greet(&copy, 7, Hello { way: DataDirection::Forward, value: 0 }.purpose()).expect("sent");
         let began = Instant::now();
         thread::scope(|scope| {
             let far = scope.spawn(|| run(far, &Control::default()));
@@ -255,7 +256,7 @@ fn strangers_neither_join_nor_hold_nor_end_a_trial() {
 #[test]
 fn datagrams_of_strangers_count_for_nothing() {
     let spec = udp();
-    let far = Far::prepare(&spec, &seat(&spec, None), 0).expect("far side");
+    let far = Far::prepare(&spec, &setup(&spec, None), 0).expect("far side");
     let stranger = UdpSocket::bind("127.0.0.1:0").expect("loopback");
     for (_, sockets) in &far.sockets {
         for socket in sockets {
@@ -265,7 +266,7 @@ fn datagrams_of_strangers_count_for_nothing() {
             }
         }
     }
-    let near = prepare(&spec, Side::Near, &seat(&spec, far.address())).expect("near side");
+    let near = prepare(&spec, Side::Near, &setup(&spec, far.address())).expect("near side");
     thread::scope(|scope| {
         let far = scope.spawn(|| run(Box::new(far), &Control::default()));
         let sent = run(near, &Control::default()).expect("measured").sent.expect("it sent");
@@ -313,7 +314,7 @@ fn each_side_can_be_stopped_in_every_state() {
             let spec = GoodputSpec { duration: Nanos::from_secs(60), direction, ..like.clone() };
             // Alone: a far side that nobody connects to, a near side that nobody serves.
             let control = Control::default();
-            let far = prepare(&spec, Side::Far, &seat(&spec, None)).expect("far side");
+            let far = prepare(&spec, Side::Far, &setup(&spec, None)).expect("far side");
             stopped_soon(far, &control, SOON);
             let [near, _far] = prepared(&spec);
             stopped_soon(near, &Control::default(), SOON);

@@ -15,13 +15,13 @@ use std::{
 };
 
 use kernel::{datagram, socket};
-use model::{Batch, Bytes, GoodputSpec, Seat, frame_size::Headers};
+use model::{Batch, Bytes, GoodputSpec, SideSetup, frame_size::Headers};
 use socket2::{SockRef, Type};
 
 pub(super) use self::{receiver::receive, sender::send};
 use super::{
     ARRIVAL,
-    hello::{Hello, Way, read_all},
+    hello::{DataDirection, Hello, read_all},
     tcp::connect,
 };
 use crate::{
@@ -40,7 +40,7 @@ const AMPLE_SEND: usize = 2 << 20;
 
 /// All flows of one way.
 pub(super) struct Flow {
-    way: Way,
+    way: DataDirection,
     /// Payload of each datagram.
     size: usize,
     /// The trial's, in each datagram's label.
@@ -55,16 +55,16 @@ impl Flow {
     /// The near side's beginning: asks the far side for flows.
     pub(super) fn open(
         spec: &GoodputSpec,
-        seat: &Seat,
+        setup: &SideSetup,
         carrier: &Carrier,
         peer: SocketAddr,
-        way: Way,
+        way: DataDirection,
     ) -> Result<Self, ProbeError> {
-        let size = payload(spec, seat)?;
-        let sockets = bind_all(spec, carrier, seat.local)?;
-        let asking = bound(SocketAddr::new(seat.local, 0), Type::STREAM)?;
-        let control = connect(asking, peer, Hello { way, value: size }, seat.token)?;
-        let flow = Self { way, size: size.into(), token: seat.token, peer, control, sockets };
+        let size = payload(spec, setup)?;
+        let sockets = bind_all(spec, carrier, setup.local)?;
+        let asking = bound(SocketAddr::new(setup.local, 0), Type::STREAM)?;
+        let control = connect(asking, peer, Hello { way, value: size }, setup.token)?;
+        let flow = Self { way, size: size.into(), token: setup.token, peer, control, sockets };
         flow.tell_ports()?;
         Ok(flow)
     }
@@ -72,7 +72,7 @@ impl Flow {
     /// The near side's end: learns where the far side's flows are.
     pub(super) fn join(&mut self, control: &Control) -> Result<(), ProbeError> {
         self.connect_all(control)?;
-        if self.way == Way::Reverse {
+        if self.way == DataDirection::Reverse {
             for socket in &self.sockets {
                 // Opens the way back through a firewall that remembers; nobody reads it, and nothing needs it elsewhere.
                 let _ = socket.send(&[]);
@@ -167,16 +167,16 @@ pub(super) fn is_payload(size: u16) -> bool {
 }
 
 /// Payload of each datagram.
-fn payload(spec: &GoodputSpec, seat: &Seat) -> Result<u16, ProbeError> {
+fn payload(spec: &GoodputSpec, setup: &SideSetup) -> Result<u16, ProbeError> {
     let headers = Headers { ip: spec.ip, protocol: spec.protocol, tcp_timestamps: false };
-    let fits = seat.mtu.0.saturating_sub(headers.bytes()).min(datagram::LARGEST as u32);
+    let fits = setup.mtu.0.saturating_sub(headers.bytes()).min(datagram::LARGEST as u32);
     let size = spec.datagram.map_or(fits, |asked| asked.0);
     let unable = |why: String| ProbeError::Unable { what: format!("datagrams of {size} bytes"), why };
     if size < label::LENGTH as u32 {
         return Err(unable(format!("each carries a label of {} bytes", label::LENGTH)));
     }
     if spec.batch == Batch::Gso && size > fits {
-        let mtu = seat.mtu.0;
+        let mtu = setup.mtu.0;
         return Err(unable(format!("MTU {mtu} takes {fits}, and batch = \"gso\" cannot fragment")));
     }
     u16::try_from(size).map_err(|_| unable("IP takes no more than 65,507".to_owned()))

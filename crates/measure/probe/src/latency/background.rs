@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use model::{GoodputSide, LatencySpec, Seat, Side, SideFigures};
+use model::{GoodputSide, LatencySpec, Side, SideFigures, SideSetup};
 
 use crate::{Control, Prepared, ProbeError, Window, goodput, socket::STOP_CHECK};
 
@@ -47,15 +47,20 @@ impl Opening {
 
 impl Background {
     /// Gets a side ready, where there is a load. A far side listens at this port.
-    pub(super) fn prepare(spec: &LatencySpec, side: Side, seat: &Seat, port: u16) -> Result<Option<Self>, ProbeError> {
+    pub(super) fn prepare(
+        spec: &LatencySpec,
+        side: Side,
+        setup: &SideSetup,
+        port: u16,
+    ) -> Result<Option<Self>, ProbeError> {
         let Some(transfer) = spec.transfer() else { return Ok(None) };
         // The core of the messages comes last.
-        let mut seat = seat.clone();
-        let first = 1.min(seat.cpus.len());
-        seat.cpus.rotate_left(first);
+        let mut setup = setup.clone();
+        let first = 1.min(setup.cpus.len());
+        setup.cpus.rotate_left(first);
         Ok(Some(Self(match side {
-            Side::Near => goodput::prepare(&transfer, side, &seat)?,
-            Side::Far => goodput::prepare_at(&transfer, &seat, port)?,
+            Side::Near => goodput::prepare(&transfer, side, &setup)?,
+            Side::Far => goodput::prepare_at(&transfer, &setup, port)?,
         })))
     }
 

@@ -4,7 +4,8 @@ use std::{net::SocketAddr, sync::PoisonError};
 
 use kernel::clock;
 use model::{
-    Amount, FrameSize, LatencyResult, LatencySpec, Nanos, PacketRate, PayloadSize, Seat, Side, SideFigures, WaitMode,
+    Amount, FrameSize, LatencyResult, LatencySpec, Nanos, PacketRate, PayloadSize, Side, SideFigures, SideSetup,
+    WaitMode,
 };
 
 use super::{
@@ -30,7 +31,7 @@ pub(super) struct Client {
     pipe: Pipe,
     frame: FrameSize,
     tcp_timestamps: bool,
-    seat: Seat,
+    setup: SideSetup,
     /// Messages to remember.
     window: usize,
     load: Option<Background>,
@@ -45,20 +46,20 @@ struct LoopResult {
 
 impl Client {
     /// Connects to the server.
-    pub(super) fn prepare(spec: &LatencySpec, seat: &Seat) -> Result<Self, ProbeError> {
+    pub(super) fn prepare(spec: &LatencySpec, setup: &SideSetup) -> Result<Self, ProbeError> {
         let window = load::window(spec)?;
         let (mut frame, mut tcp_timestamps) = (spec.frame_size, false);
-        let carrier = Carrier::prepare(spec.stack, spec.mode, seat)?;
-        let mut pipe = Pipe::connect(spec, &carrier, seat, |timestamps| {
-            let (actual, payload) = frame_of(spec, timestamps, seat.mtu)?;
+        let carrier = Carrier::prepare(spec.stack, spec.mode, setup)?;
+        let mut pipe = Pipe::connect(spec, &carrier, setup, |timestamps| {
+            let (actual, payload) = frame_of(spec, timestamps, setup.mtu)?;
             (frame, tcp_timestamps) = (actual, timestamps);
             Ok(payload)
         })?;
         if spec.stamps {
-            pipe.stamp(kernel::ethtool::stamps_in_hardware(&seat.interface)?)?;
+            pipe.stamp(kernel::ethtool::stamps_in_hardware(&setup.interface)?)?;
         }
-        let load = Background::prepare(spec, Side::Near, seat, 0)?;
-        Ok(Self { spec: spec.clone(), pipe, frame, tcp_timestamps, seat: seat.clone(), window, load })
+        let load = Background::prepare(spec, Side::Near, setup, 0)?;
+        Ok(Self { spec: spec.clone(), pipe, frame, tcp_timestamps, setup: setup.clone(), window, load })
     }
 
     /// Measures; `trace` sees the times of each reply that counts, and is given back.
@@ -72,10 +73,10 @@ impl Client {
         let stream = self.pipe.stream().map(|stream| stream.try_clone()).transpose();
         let stream = stream.map_err(socket_error("duplicate the stream to", self.pipe.peer()))?;
         let _wakeable = stream.map(|stream| control.wakes(stream));
-        let with_stamps = carries_stamps(&self.seat, self.pipe.length());
+        let with_stamps = carries_stamps(&self.setup, self.pipe.length());
         let tracker = ReplyTracker::new(self.spec.warmup, self.spec.timeout, self.window, with_stamps, trace);
         let tracker = tracker.over(self.spec.protocol);
-        let mut session = Session::new(&mut self.pipe, tracker, self.spec.timeout, &self.seat, control, feed);
+        let mut session = Session::new(&mut self.pipe, tracker, self.spec.timeout, &self.setup, control, feed);
         control.set_interim_source(Some(sums.clone()));
         let course = match self.spec.rate {
             None => ping_pong(&mut session, &self.spec, window),

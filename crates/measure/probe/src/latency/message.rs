@@ -2,7 +2,7 @@
 //!
 //! Numbers are counted from the trial's token on: the smallest messages have room for nothing else to know them by. A TCP
 //! connection begins with a greeting.
-//! Both sides know from the spec and their seats whether the stamps are used ([`carries_stamps`](super::carries_stamps)).
+//! Both sides know from the spec and their setups whether the stamps are used ([`carries_stamps`](super::carries_stamps)).
 //! All numbers are big endian.
 
 use std::ops::Range;

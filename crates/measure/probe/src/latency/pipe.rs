@@ -8,7 +8,7 @@ use std::{
 };
 
 use kernel::stamp::{self, Stamps};
-use model::{LatencySpec, PayloadSize, Protocol, Seat};
+use model::{LatencySpec, PayloadSize, Protocol, SideSetup};
 use socket2::{SockRef, Socket, Type};
 
 use super::make_room;
@@ -64,14 +64,14 @@ impl Pipe {
     pub(super) fn connect(
         spec: &LatencySpec,
         carrier: &Carrier,
-        seat: &Seat,
+        setup: &SideSetup,
         length: impl FnOnce(bool) -> Result<PayloadSize, ProbeError>,
     ) -> Result<Self, ProbeError> {
-        let (local, peer) = (seat.local, far_address(seat)?);
+        let (local, peer) = (setup.local, far_address(setup)?);
         let (line, timestamps) = match spec.protocol {
             Protocol::Udp => (Line::Udp { socket: connect_udp(spec, carrier, local, peer)?, is_stamped: false }, false),
             Protocol::Tcp => {
-                let stream = connect_tcp(spec, local, peer, seat.token)?;
+                let stream = connect_tcp(spec, local, peer, setup.token)?;
                 let timestamps = kernel::socket::tcp_state(&stream)?.timestamps;
                 (Line::Tcp(Stream { stream, offered: 0, have: 0, handed_out: 0 }), timestamps)
             }

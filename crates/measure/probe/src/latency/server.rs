@@ -6,7 +6,7 @@ use std::{
 };
 
 use kernel::clock;
-use model::{LatencySpec, Protocol, Seat, Side, SideFigures, WaitMode, probe::ONE_WAY_LEAST_PAYLOAD};
+use model::{LatencySpec, Protocol, Side, SideFigures, SideSetup, WaitMode, probe::ONE_WAY_LEAST_PAYLOAD};
 use socket2::{SockRef, Type};
 
 use super::{background::Background, carries_stamps, frame_of, make_room, message, pipe::stream_buffer};
@@ -27,7 +27,7 @@ const PORTS: usize = 8;
 /// A prepared server.
 pub(super) struct Server {
     spec: LatencySpec,
-    seat: Seat,
+    setup: SideSetup,
     address: SocketAddr,
     carrier: Carrier,
     listening: Listening,
@@ -82,15 +82,15 @@ impl Answering<'_> {
 
 impl Server {
     /// Listens on a free port of this address. A load is accepted on the TCP port of the same number, which may be taken.
-    pub(super) fn prepare(spec: &LatencySpec, seat: &Seat) -> Result<Self, ProbeError> {
+    pub(super) fn prepare(spec: &LatencySpec, setup: &SideSetup) -> Result<Self, ProbeError> {
         let attempts = if spec.tcp_load.is_some() { PORTS } else { 1 };
-        let ready = (1..attempts).find_map(|_| Self::at_any_port(spec, seat).ok());
-        ready.map_or_else(|| Self::at_any_port(spec, seat), Ok)
+        let ready = (1..attempts).find_map(|_| Self::at_any_port(spec, setup).ok());
+        ready.map_or_else(|| Self::at_any_port(spec, setup), Ok)
     }
 
-    fn at_any_port(spec: &LatencySpec, seat: &Seat) -> Result<Self, ProbeError> {
-        let any_port = SocketAddr::new(seat.local, 0);
-        let carrier = Carrier::prepare(spec.stack, spec.mode, seat)?;
+    fn at_any_port(spec: &LatencySpec, setup: &SideSetup) -> Result<Self, ProbeError> {
+        let any_port = SocketAddr::new(setup.local, 0);
+        let carrier = Carrier::prepare(spec.stack, spec.mode, setup)?;
         let unknown = socket_error("ask the port of", any_port);
         let (listening, address) = match spec.protocol {
             Protocol::Udp => {
@@ -107,11 +107,11 @@ impl Server {
                 socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", any_port))?;
                 let listener = TcpListener::from(socket);
                 let address = listener.local_addr().map_err(unknown)?;
-                (Listening::Tcp(PendingConnections::new(listener, address, seat.token)), address)
+                (Listening::Tcp(PendingConnections::new(listener, address, setup.token)), address)
             }
         };
-        let load = Background::prepare(spec, Side::Far, seat, address.port())?;
-        Ok(Self { spec: spec.clone(), seat: seat.clone(), address, carrier, listening, load })
+        let load = Background::prepare(spec, Side::Far, setup, address.port())?;
+        Ok(Self { spec: spec.clone(), setup: setup.clone(), address, carrier, listening, load })
     }
 
     /// Answers until stopped, or until a TCP client hangs up.
@@ -131,7 +131,7 @@ impl Server {
 
     fn serve_udp(&self, socket: &UdpSocket, control: &Control) -> Result<Served, ProbeError> {
         let payload = self.payload(false)?;
-        let with_stamps = carries_stamps(&self.seat, payload);
+        let with_stamps = carries_stamps(&self.setup, payload);
         let mut buffer = vec![0; BUFFER];
         let Some((length, peer)) = self.first_message(socket, &mut buffer, payload, control)? else {
             return Ok(Served { overflowed: kernel::socket::drops(socket)?, ..Served::default() });
@@ -164,7 +164,7 @@ impl Server {
     ) -> Result<Option<(usize, SocketAddr)>, ProbeError> {
         while !control.stopped() {
             match socket.recv_from(buffer) {
-                Ok((length, peer)) if message::begins(&buffer[..length], self.seat.token, payload) => {
+                Ok((length, peer)) if message::begins(&buffer[..length], self.setup.token, payload) => {
                     return Ok(Some((length, peer)));
                 }
                 Ok(_) => {}
@@ -202,7 +202,7 @@ impl Server {
         socket.set_tcp_nodelay(true).map_err(socket_error("set TCP_NODELAY for", peer))?;
         set_wait(&socket, self.spec.mode, None, peer)?;
         let payload = self.payload(kernel::socket::tcp_state(&stream)?.timestamps)?;
-        let with_stamps = carries_stamps(&self.seat, payload);
+        let with_stamps = carries_stamps(&self.setup, payload);
         let copy = stream.try_clone().map_err(socket_error("duplicate the stream to", peer))?;
         let _wakeable = control.wakes(copy);
         let mut buffer = vec![0; stream_buffer(&self.spec, payload)];
@@ -227,7 +227,7 @@ impl Server {
     }
 
     fn payload(&self, tcp_timestamps: bool) -> Result<usize, ProbeError> {
-        Ok(frame_of(&self.spec, tcp_timestamps, self.seat.mtu)?.1.0 as usize)
+        Ok(frame_of(&self.spec, tcp_timestamps, self.setup.mtu)?.1.0 as usize)
     }
 }
 

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use kernel::clock;
-use model::{Nanos, Seat};
+use model::{Nanos, SideSetup};
 
 use super::{
     carries_stamps, message,
@@ -45,11 +45,11 @@ impl<'a, T: Trace> Session<'a, T> {
         pipe: &'a mut Pipe,
         tracker: ReplyTracker<T>,
         timeout: Nanos,
-        seat: &Seat,
+        setup: &SideSetup,
         control: &'a Control,
         feed: InterimFeed,
     ) -> Self {
-        let (token, with_stamps) = (seat.token, carries_stamps(seat, pipe.length()));
+        let (token, with_stamps) = (setup.token, carries_stamps(setup, pipe.length()));
         let mut message = vec![0; pipe.length()];
         message::put_number(&mut message, token, 0);
         let patience = Nanos((GONE.as_nanos() as u64).max(3 * timeout.0));

@@ -11,8 +11,8 @@ use std::{
 
 use kernel::clock;
 use model::{
-    Amount, FrameSize, IpVersion, LatencyResult, LatencySpec, Nanos, PacketRate, Protocol, Seat, Stack, WaitMode,
-    fixture::seat, trial::StageName,
+    Amount, FrameSize, IpVersion, LatencyResult, LatencySpec, Nanos, PacketRate, Protocol, SideSetup, Stack, WaitMode,
+    fixture::setup, trial::StageName,
 };
 
 use super::{Client, Server, message};
@@ -39,7 +39,7 @@ fn every_kind_of_ping_pong_counts_each_round_trip() {
     for protocol in [Protocol::Udp, Protocol::Tcp] {
         for ip in [IpVersion::V4, IpVersion::V6] {
             for mode in [WaitMode::Spin, WaitMode::Block, WaitMode::BusyPoll] {
-                let (result, answered) = measure(&spec(protocol, ip, mode), &seat(ip, None));
+                let (result, answered) = measure(&spec(protocol, ip, mode), &setup(ip, None));
                 assert_eq!(answered, 210);
                 assert_eq!((result.sent, result.lost, result.late), (200, Some(0), 0));
                 assert_eq!((result.rtt_ns.n, result.variation.rtt_ns.n), (200, 199));
@@ -57,7 +57,7 @@ fn a_trial_of_a_duration_ends_with_it() {
         let amount = Amount::Duration(Nanos::from_millis(100));
         let spec = LatencySpec { amount, rate, ..spec(protocol, IpVersion::V4, WaitMode::Block) };
         let began = clock::now();
-        let (result, answered) = measure(&spec, &seat(IpVersion::V4, None));
+        let (result, answered) = measure(&spec, &setup(IpVersion::V4, None));
         assert!(clock::now().0 - began.0 >= 99_000_000, "the last message under load is due at 99 ms");
         assert!(result.sent > 0 && answered == result.sent + spec.warmup);
         assert!(rate.is_none() || result.sent == 100);
@@ -68,7 +68,7 @@ fn a_trial_of_a_duration_ends_with_it() {
 fn one_way_delays_are_there_where_one_clock_and_room_for_stamps_are() {
     for protocol in [Protocol::Udp, Protocol::Tcp] {
         let spec = spec(protocol, IpVersion::V4, WaitMode::Spin);
-        let (result, _) = measure(&spec, &seat(IpVersion::V4, None));
+        let (result, _) = measure(&spec, &setup(IpVersion::V4, None));
         let one_way = result.one_way.expect("one clock");
         assert_eq!((one_way.forward_ns.n, one_way.reverse_ns.n), (200, 200));
         // One reading of the far side divides each RTT in two, so that the parts make up the whole.
@@ -76,10 +76,10 @@ fn one_way_delays_are_there_where_one_clock_and_room_for_stamps_are() {
         assert!((parts - result.rtt_ns.mean.expect("all came")).abs() < 1.0);
         assert_eq!(result.variation.forward_ns.expect("one clock").n, 199);
 
-        let (result, _) = measure(&spec, &Seat { same_clock: false, ..seat(IpVersion::V4, None) });
+        let (result, _) = measure(&spec, &SideSetup { same_clock: false, ..setup(IpVersion::V4, None) });
         assert_eq!((result.one_way, result.variation.forward_ns), (None, None));
         let small = LatencySpec { frame_size: FrameSize(64), ..spec };
-        let (result, _) = measure(&small, &seat(IpVersion::V4, None));
+        let (result, _) = measure(&small, &setup(IpVersion::V4, None));
         assert_eq!((result.one_way, result.rtt_ns.n), (None, 200));
     }
 }
@@ -88,7 +88,7 @@ fn one_way_delays_are_there_where_one_clock_and_room_for_stamps_are() {
 fn stamps_split_each_round_trip() {
     for (ip, mode) in [(IpVersion::V4, WaitMode::Spin), (IpVersion::V6, WaitMode::Block)] {
         let spec = LatencySpec { stamps: true, warmup: 100, ..spec(Protocol::Udp, ip, mode) };
-        let (result, answered) = measure(&spec, &seat(ip, None));
+        let (result, answered) = measure(&spec, &setup(ip, None));
         assert_eq!((answered, result.lost, result.hardware_stamps), (300, Some(0), false));
         let names = [StageName::NearSend, StageName::WireAndFar, StageName::NearReceive];
         assert_eq!(result.stages.iter().map(|stage| stage.stage).collect::<Vec<_>>(), names);
@@ -102,9 +102,9 @@ fn stamps_split_each_round_trip() {
 }
 
 /// Both sides against each other: the near side's figures, and how many messages the far side answered.
-fn measure(spec: &LatencySpec, far: &Seat) -> (LatencyResult, u64) {
+fn measure(spec: &LatencySpec, far: &SideSetup) -> (LatencyResult, u64) {
     let server = Server::prepare(spec, far).expect("server");
-    let near = Seat { peer: server.address(), ..far.clone() };
+    let near = SideSetup { peer: server.address(), ..far.clone() };
     let serving = Control::default();
     thread::scope(|scope| {
         let answered = scope.spawn(|| server.serve(&serving));
@@ -125,7 +125,7 @@ fn replies_that_never_come_are_lost_and_stay_in_the_sample() {
         ..spec(Protocol::Udp, IpVersion::V4, WaitMode::Spin)
     };
     let peer = deaf.local_addr().expect("bound");
-    let client = Client::prepare(&spec, &seat(IpVersion::V4, Some(peer))).expect("client");
+    let client = Client::prepare(&spec, &setup(IpVersion::V4, Some(peer))).expect("client");
     let result = client.measure(&Control::default(), &NoWindow, ()).expect("result").0;
     assert_eq!((result.lost, result.rtt_ns.n, result.rtt_ns.max), (Some(3), 3, None));
 }
@@ -133,7 +133,7 @@ fn replies_that_never_come_are_lost_and_stay_in_the_sample() {
 #[test]
 fn strangers_who_find_the_port_are_not_answered() {
     for mode in [WaitMode::Spin, WaitMode::Block] {
-        let server = Server::prepare(&spec(Protocol::Udp, IpVersion::V4, mode), &seat(IpVersion::V4, None));
+        let server = Server::prepare(&spec(Protocol::Udp, IpVersion::V4, mode), &setup(IpVersion::V4, None));
         let server = server.expect("server");
         let [own, other] = [(); 2].map(|()| {
             let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("binds");
@@ -172,9 +172,9 @@ fn strangers_who_find_the_port_are_not_answered() {
 #[test]
 fn strangers_who_connect_first_do_not_keep_the_client_out() {
     let spec = spec(Protocol::Tcp, IpVersion::V4, WaitMode::Block);
-    let seat = seat(IpVersion::V4, None);
-    let server = Server::prepare(&spec, &seat).expect("server");
-    let near = Seat { peer: server.address(), ..seat };
+    let setup = setup(IpVersion::V4, None);
+    let server = Server::prepare(&spec, &setup).expect("server");
+    let near = SideSetup { peer: server.address(), ..setup };
     let mut strangers = [(); 3].map(|()| TcpStream::connect(near.peer.expect("bound")).expect("it listens"));
     strangers[0].write_all(&[0; 82]).expect("sent");
     strangers[1].write_all(b"wpgr").expect("sent");
@@ -194,7 +194,7 @@ fn a_stopped_client_gives_up_at_once() {
     let deaf = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("binds");
     let spec = spec(Protocol::Udp, IpVersion::V4, WaitMode::Block);
     let peer = deaf.local_addr().expect("bound");
-    let client = Client::prepare(&spec, &seat(IpVersion::V4, Some(peer))).expect("client");
+    let client = Client::prepare(&spec, &setup(IpVersion::V4, Some(peer))).expect("client");
     let control = Control::default();
     control.stop();
     assert!(matches!(client.measure(&control, &NoWindow, ()), Err(ProbeError::Cancelled)));

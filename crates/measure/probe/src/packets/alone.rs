@@ -10,7 +10,7 @@ use engine::{Counter, Receive, Received, Receiver};
 use frame::{Compiled, Place};
 use kernel::{ethtool, link, neighbour};
 use model::{
-    Engine, IpVersion, ListenerCounts, Mtu, PacketsSent, PacketsSpec, Protocol, Seat, SequenceCounts, Stream,
+    Engine, IpVersion, ListenerCounts, Mtu, PacketsSent, PacketsSpec, Protocol, SequenceCounts, SideSetup, Stream,
     frame_size::FrameSize,
     stream::{DESTINATION_PORT, Mac, Sizes},
 };
@@ -78,7 +78,7 @@ pub fn prepare_sender(outgoing: &Outgoing) -> Result<PreparedSender, ProbeError>
     let own = link.addresses.iter().map(|(address, _)| *address).find(is_own);
     let local =
         own.ok_or_else(|| unable(interface, &format!("it has no {ip} address; give it one, or send to another")))?;
-    let seat = Seat {
+    let setup = SideSetup {
         endpoint: String::new(),
         local,
         peer: None,
@@ -93,7 +93,7 @@ pub fn prepare_sender(outgoing: &Outgoing) -> Result<PreparedSender, ProbeError>
         senders: 1,
     };
     let next_hop_mac = outgoing.mac.map_or_else(|| resolved(interface, local, *to), Ok)?;
-    let ready = sending::open_towards(spec, &seat, next_hop_mac, *to, 0, *most)?;
+    let ready = sending::open_towards(spec, &setup, next_hop_mac, *to, 0, *most)?;
     if ready.engine() == Engine::Udp && ethtool::driver(interface).is_ok_and(|driver| driver.name == "veth") {
         let why = "over a veth nobody fills in a socket's checksums, and the receiver would take all for corrupt; use xsk or af_packet, as root";
         return Err(unable("engine udp", why));

@@ -2,7 +2,7 @@
 
 use std::{net::SocketAddr, thread, time::Instant};
 
-use model::{PacketsSent, PacketsSide, PacketsSpec, Seat, SideFigures};
+use model::{PacketsSent, PacketsSide, PacketsSpec, SideFigures, SideSetup};
 
 use super::{
     LATEST, QUIET,
@@ -23,12 +23,12 @@ pub(super) struct Far {
 
 impl Far {
     /// Attaches its receiver, and listens on a free port.
-    pub(super) fn prepare(spec: &PacketsSpec, seat: &Seat) -> Result<Self, ProbeError> {
+    pub(super) fn prepare(spec: &PacketsSpec, setup: &SideSetup) -> Result<Self, ProbeError> {
         Ok(Self {
             spec: spec.clone(),
-            trial_socket: TrialSocket::open(seat.local, seat.token)?,
-            receiving: spec.sends_forward().then(|| Receiving::attach(spec, seat)).transpose()?,
-            sending: spec.sends_back().then(|| Sending::prepare(spec, seat)).transpose()?,
+            trial_socket: TrialSocket::open(setup.local, setup.token)?,
+            receiving: spec.sends_forward().then(|| Receiving::attach(spec, setup)).transpose()?,
+            sending: spec.sends_back().then(|| Sending::prepare(spec, setup)).transpose()?,
         })
     }
 
@@ -109,14 +109,14 @@ mod tests {
     };
 
     use frame::tag::Tag;
-    use model::{Direction, Engine, IpVersion, Nanos, Stream, fixture::seat};
+    use model::{Direction, Engine, IpVersion, Nanos, Stream, fixture::setup};
 
     use super::*;
     use crate::control::NoWindow;
 
     #[test]
     fn copies_without_end_do_not_put_off_the_end_without_end() {
-        let seat = seat(IpVersion::V4, None);
+        let setup = setup(IpVersion::V4, None);
         let spec = PacketsSpec {
             streams: vec![Stream::default()],
             direction: Direction::Forward,
@@ -124,9 +124,9 @@ mod tests {
             engine: Some(Engine::Udp),
             mtu: None,
         };
-        let far = Far::prepare(&spec, &seat).expect("sockets need no right");
+        let far = Far::prepare(&spec, &setup).expect("sockets need no right");
         let (address, control) = (far.trial_socket.address(), Control::default());
-        let near = TrialSocket::open(seat.local, seat.token).expect("loopback");
+        let near = TrialSocket::open(setup.local, setup.token).expect("loopback");
         let (asking, copying) = (Control::default(), AtomicBool::new(true));
         let received = thread::scope(|scope| {
             let far = scope.spawn(|| far.serve(&control, &NoWindow));
@@ -136,12 +136,12 @@ mod tests {
                 _ => None,
             });
             let port = port.expect("it answers");
-            let (seat, copying) = (&seat, &copying);
+            let (setup, copying) = (&setup, &copying);
             scope.spawn(move || {
-                let socket = UdpSocket::bind((seat.local, 0)).expect("loopback");
-                let tag = Tag { stream: 0, sequence: 3, token: seat.token as u16, time: 0 };
+                let socket = UdpSocket::bind((setup.local, 0)).expect("loopback");
+                let tag = Tag { stream: 0, sequence: 3, token: setup.token as u16, time: 0 };
                 while copying.load(Relaxed) {
-                    let _ = socket.send_to(&tag.to_bytes(), (seat.local, port));
+                    let _ = socket.send_to(&tag.to_bytes(), (setup.local, port));
                     thread::sleep(QUIET / 20);
                 }
             });

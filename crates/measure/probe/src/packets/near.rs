@@ -7,7 +7,7 @@ use std::{
 };
 
 use kernel::link;
-use model::{PacketsSide, PacketsSpec, Seat, SideFigures};
+use model::{PacketsSide, PacketsSpec, SideFigures, SideSetup};
 
 use super::{
     QUIET,
@@ -33,14 +33,14 @@ pub(super) struct Near {
 
 impl Near {
     /// Attaches its receiver, and makes its frames.
-    pub(super) fn prepare(spec: &PacketsSpec, seat: &Seat) -> Result<Self, ProbeError> {
+    pub(super) fn prepare(spec: &PacketsSpec, setup: &SideSetup) -> Result<Self, ProbeError> {
         Ok(Self {
             spec: spec.clone(),
-            interface: seat.interface.clone(),
-            peer: far_address(seat)?,
-            trial_socket: TrialSocket::open(seat.local, seat.token)?,
-            receiving: spec.sends_back().then(|| Receiving::attach(spec, seat)).transpose()?,
-            sending: spec.sends_forward().then(|| Sending::prepare(spec, seat)).transpose()?,
+            interface: setup.interface.clone(),
+            peer: far_address(setup)?,
+            trial_socket: TrialSocket::open(setup.local, setup.token)?,
+            receiving: spec.sends_back().then(|| Receiving::attach(spec, setup)).transpose()?,
+            sending: spec.sends_forward().then(|| Sending::prepare(spec, setup)).transpose()?,
         })
     }
 

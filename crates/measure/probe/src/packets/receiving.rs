@@ -10,7 +10,7 @@ use std::{
 use engine::{Attached, Counter, Place, Receive, Received, ReceivedStream, Times};
 use kernel::privilege;
 use model::{
-    Engine, PacketsReceived, PacketsSpec, Privilege, Seat, Stream, TimeSummary,
+    Engine, PacketsReceived, PacketsSpec, Privilege, SideSetup, Stream, TimeSummary,
     frame_size::FCS,
     stream::Rate,
     trial::{Numbers, ReceivedOn},
@@ -46,9 +46,9 @@ pub(super) struct Counting {
 const GLANCE: Duration = Duration::from_millis(20);
 
 /// Where packets are counted: by a socket where UDP sockets send, or where this user may do nothing else.
-pub(super) fn place(spec: &PacketsSpec, seat: &Seat) -> Place {
+pub(super) fn place(spec: &PacketsSpec, setup: &SideSetup) -> Place {
     // Where this side sends too, its first core does that.
-    let core = seat.cpus.get(usize::from(spec.sends_forward() && spec.sends_back())).copied();
+    let core = setup.cpus.get(usize::from(spec.sends_forward() && spec.sends_back())).copied();
     match spec.engine {
         Some(Engine::Udp) => Place::Socket(core),
         Some(_) => Place::Driver,
@@ -60,16 +60,16 @@ pub(super) fn place(spec: &PacketsSpec, seat: &Seat) -> Place {
 
 impl Receiving {
     /// Attaches a receiver: from now on it counts.
-    pub(super) fn attach(spec: &PacketsSpec, seat: &Seat) -> Result<Self, ProbeError> {
-        let (cores, senders) = (seat.peer_cpus.max(1), seat.senders.max(1));
-        let streams = compiled(&numbered(spec), &nowhere(seat))?;
+    pub(super) fn attach(spec: &PacketsSpec, setup: &SideSetup) -> Result<Self, ProbeError> {
+        let (cores, senders) = (setup.peer_cpus.max(1), setup.senders.max(1));
+        let streams = compiled(&numbered(spec), &nowhere(setup))?;
         let of_one: Vec<_> = streams.into_iter().flat_map(|stream| std::iter::repeat_n(stream, cores)).collect();
-        let first = seat.sender * of_one.len();
+        let first = setup.sender * of_one.len();
         let own = first..first + of_one.len();
         let sequences = std::iter::repeat_n(of_one, senders).flatten().collect();
         let pktgen = spec.engine == Some(Engine::Pktgen);
         let what = Receive {
-            token: seat.token as u16,
+            token: setup.token as u16,
             sequences,
             verify: true,
             per_flow: false,
@@ -77,9 +77,9 @@ impl Receiving {
             gaps: is_paced(spec),
             compare: !pktgen,
         };
-        let (counter, port) = shared(seat, &what, place(spec, seat))?;
-        let recognised = replays(spec, seat)?;
-        let counting = Counting { counter, own, recognised, cores, same_clock: seat.same_clock };
+        let (counter, port) = shared(setup, &what, place(spec, setup))?;
+        let recognised = replays(spec, setup)?;
+        let counting = Counting { counter, own, recognised, cores, same_clock: setup.same_clock };
         Ok(Self { port, counts: Arc::new(Mutex::new(counting)) })
     }
 
@@ -144,18 +144,18 @@ static IN_DRIVERS: Mutex<Vec<InDriver>> = Mutex::new(Vec::new());
 
 /// The counter, and the port of its socket. A driver has one place for a program, so that the first side attaches it for all senders of the
 /// trial; sockets are each side's own.
-fn shared(seat: &Seat, what: &Receive, place: Place) -> Result<(Shared, u16), ProbeError> {
+fn shared(setup: &SideSetup, what: &Receive, place: Place) -> Result<(Shared, u16), ProbeError> {
     let mut all = IN_DRIVERS.lock().unwrap_or_else(PoisonError::into_inner);
     all.retain(|known| known.counter.strong_count() > 0);
-    let is_same = |known: &&InDriver| (&known.interface, known.token) == (&seat.interface, seat.token);
+    let is_same = |known: &&InDriver| (&known.interface, known.token) == (&setup.interface, setup.token);
     if let Some(counter) = all.iter().find(is_same).and_then(|known| known.counter.upgrade()) {
         return Ok((counter, 0));
     }
-    let attached = engine::attach(&seat.interface, seat.local, what, place);
+    let attached = engine::attach(&setup.interface, setup.local, what, place);
     let Attached { counter, port } = attached.map_err(engine_error)?;
     let counter = Arc::new(Mutex::new(counter));
     if port.is_none() {
-        let (interface, token) = (seat.interface.clone(), seat.token);
+        let (interface, token) = (setup.interface.clone(), setup.token);
         all.push(InDriver { interface, token, counter: Arc::downgrade(&counter) });
     }
     Ok((counter, port.unwrap_or_default()))
@@ -168,13 +168,13 @@ fn numbered(spec: &PacketsSpec) -> PacketsSpec {
     PacketsSpec { streams: spec.streams.iter().map(stream).collect(), ..spec.clone() }
 }
 
-fn replays(spec: &PacketsSpec, seat: &Seat) -> Result<Option<(Recognised, Vec<usize>)>, ProbeError> {
+fn replays(spec: &PacketsSpec, setup: &SideSetup) -> Result<Option<(Recognised, Vec<usize>)>, ProbeError> {
     let named =
         spec.streams.iter().enumerate().filter_map(|(place, stream)| Some((place, (stream, stream.replay.as_ref()?))));
     let (places, files): (Vec<_>, Vec<_>) = named.unzip();
-    let read = |(stream, file): (&Stream, &String)| replay::read(stream, file, seat.mtu);
+    let read = |(stream, file): (&Stream, &String)| replay::read(stream, file, setup.mtu);
     let captures: Vec<_> = files.into_iter().map(read).collect::<Result<_, _>>()?;
-    Ok(if captures.is_empty() { None } else { Some((Recognised::attach(&captures, seat)?, places)) })
+    Ok(if captures.is_empty() { None } else { Some((Recognised::attach(&captures, setup)?, places)) })
 }
 
 /// A stream that was sent from several cores, a numbered sequence each.

@@ -14,7 +14,7 @@ use std::{
 };
 
 use kernel::packet::Capture;
-use model::{Mtu, PacketsReceived, Seat, Stream, frame_size::FCS};
+use model::{Mtu, PacketsReceived, SideSetup, Stream, frame_size::FCS};
 use pcap::Replay;
 
 use crate::{ProbeError, socket::STOP_CHECK};
@@ -49,15 +49,15 @@ struct Arrivals {
 
 impl Recognised {
     /// From now on counts the frames of these captures, each by itself.
-    pub(super) fn attach(captures: &[Replay], seat: &Seat) -> Result<Self, ProbeError> {
-        let mut capture = Capture::open(&seat.interface, false)?;
+    pub(super) fn attach(captures: &[Replay], setup: &SideSetup) -> Result<Self, ProbeError> {
+        let mut capture = Capture::open(&setup.interface, false)?;
         let known: Vec<HashSet<Vec<u8>>> =
             captures.iter().map(|capture| capture.frames().map(<[u8]>::to_vec).collect()).collect();
         let stop = Arc::new(AtomicBool::new(false));
         let arrivals = Arc::new(Mutex::new(vec![Arrivals::default(); captures.len()]));
         let failure = Arc::new(Mutex::new(None));
         let (stopped, counts, failed) = (Arc::clone(&stop), Arc::clone(&arrivals), Arc::clone(&failure));
-        let interface = seat.interface.clone();
+        let interface = setup.interface.clone();
         let thread = thread::spawn(move || {
             while !stopped.load(Relaxed) {
                 if let Err(error) = count(&mut capture, &known, &counts, &interface) {

@@ -10,11 +10,11 @@ use std::{
     time::Duration,
 };
 
-use ::engine::{Choice, Facts, Job, Opened, SentStream, Way, choose};
+use ::engine::{Choice, Facts, Job, Opened, SentStream, SocketAddresses, choose};
 use frame::{Compiled, Place};
 use kernel::{cpu, link, neighbour, nic};
 use model::{
-    BitRate, Engine, FrameSize, Nanos, PacketsSent, PacketsSpec, Privilege, Seat,
+    BitRate, Engine, FrameSize, Nanos, PacketsSent, PacketsSpec, Privilege, SideSetup,
     stream::{DESTINATION_PORT, Mac},
     trial::Pacing,
 };
@@ -33,27 +33,27 @@ const GLANCE: Duration = Duration::from_millis(10);
 /// Streams to be sent.
 pub(super) struct Sending {
     spec: PacketsSpec,
-    seat: Seat,
+    setup: SideSetup,
 }
 
 impl Sending {
     /// Where no engine can send this, it is said now.
-    pub(super) fn prepare(spec: &PacketsSpec, seat: &Seat) -> Result<Self, ProbeError> {
-        let job = job(spec, seat, &nowhere(seat))?;
+    pub(super) fn prepare(spec: &PacketsSpec, setup: &SideSetup) -> Result<Self, ProbeError> {
+        let job = job(spec, setup, &nowhere(setup))?;
         // The other end is assumed to be alike; its real abilities are known once the two have met.
-        let heard_by_socket = matches!(receiving::place(spec, seat), engine::Place::Socket(_));
+        let heard_by_socket = matches!(receiving::place(spec, setup), engine::Place::Socket(_));
         choose(&facts(&job, spec, heard_by_socket)?, spec.engine).map_err(engine_error)?;
-        Ok(Self { spec: spec.clone(), seat: seat.clone() })
+        Ok(Self { spec: spec.clone(), setup: setup.clone() })
     }
 
     /// The same for an end that will be there, whose driver is known.
     pub(super) fn foresee(
         spec: &PacketsSpec,
-        seat: &Seat,
+        setup: &SideSetup,
         driver: &str,
         privilege: Privilege,
     ) -> Result<(), ProbeError> {
-        let job = job(spec, seat, &nowhere(seat))?;
+        let job = job(spec, setup, &nowhere(setup))?;
         let plain = spec.streams.iter().all(is_plain);
         let facts = Facts::foreseen(&job, driver, privilege, plain).map_err(engine_error)?;
         let heard_by_socket = facts.heard_by_socket || spec.engine == Some(Engine::Udp);
@@ -63,25 +63,26 @@ impl Sending {
     /// Opens what sends to this address, whose receiver counts at this port, or at all where it is 0. The kernel knows the next hop: the
     /// sides have greeted each other.
     pub(super) fn open(self, to: IpAddr, port: u16) -> Result<Ready, ProbeError> {
-        let next_hop = neighbour::next_hop(&self.seat.interface, to)?;
-        open_towards(&self.spec, &self.seat, next_hop, to, port, None)
+        let next_hop = neighbour::next_hop(&self.setup.interface, to)?;
+        open_towards(&self.spec, &self.setup, next_hop, to, port, None)
     }
 }
 
-/// Opens what sends from a seat through this next hop, `most` frames at the most.
+/// Opens what sends from a setup through this next hop, `most` frames at the most.
 pub(super) fn open_towards(
     spec: &PacketsSpec,
-    seat: &Seat,
+    setup: &SideSetup,
     next_hop_mac: Mac,
     to: IpAddr,
     port: u16,
     most: Option<u64>,
 ) -> Result<Ready, ProbeError> {
-    let place = Place { source_mac: own_mac(&seat.interface)?, next_hop_mac, destination: to, ..nowhere(seat) };
-    let job = Job { most, ..job(spec, seat, &place)? };
+    let place = Place { source_mac: own_mac(&setup.interface)?, next_hop_mac, destination: to, ..nowhere(setup) };
+    let job = Job { most, ..job(spec, setup, &place)? };
     let facts = facts(&job, spec, port != 0)?;
-    let way = Way { from: seat.local, to: SocketAddr::new(to, if port == 0 { DESTINATION_PORT } else { port }) };
-    let opened = engine::open(&job, &facts, spec.engine, way).map_err(engine_error)?;
+    let addresses =
+        SocketAddresses { from: setup.local, to: SocketAddr::new(to, if port == 0 { DESTINATION_PORT } else { port }) };
+    let opened = engine::open(&job, &facts, spec.engine, addresses).map_err(engine_error)?;
     let times = (0..job.streams.len()).map(|stream| job.time(stream)).collect();
     Ok(Ready { parts: parts(&job, opened.choice())?, opened, times, most })
 }
@@ -172,26 +173,26 @@ fn finished(part: PacketsSent, sent: SentStream, duration: Nanos) -> PacketsSent
     }
 }
 
-/// Streams to be sent from this seat, with these addresses.
-fn job(spec: &PacketsSpec, seat: &Seat, place: &Place) -> Result<Job, ProbeError> {
-    let cpus = cores(seat)?;
+/// Streams to be sent from this setup, with these addresses.
+fn job(spec: &PacketsSpec, setup: &SideSetup, place: &Place) -> Result<Job, ProbeError> {
+    let cpus = cores(setup)?;
     Ok(Job {
-        interface: seat.interface.clone(),
+        interface: setup.interface.clone(),
         streams: compiled(spec, place)?,
-        first: (seat.sender * spec.streams.len() * cpus.len()) as u16,
+        first: (setup.sender * spec.streams.len() * cpus.len()) as u16,
         loads: spec.streams.iter().map(|stream| stream.load).collect(),
-        line: line(&seat.interface),
+        line: line(&setup.interface),
         cpus,
-        token: seat.token as u16,
+        token: setup.token as u16,
         duration: spec.duration,
         most: None,
     })
 }
 
 /// A side that is not pinned sends from the first core that it may have, as its receiver expects of it: one.
-fn cores(seat: &Seat) -> Result<Vec<usize>, ProbeError> {
-    if !seat.cpus.is_empty() {
-        return Ok(seat.cpus.clone());
+fn cores(setup: &SideSetup) -> Result<Vec<usize>, ProbeError> {
+    if !setup.cpus.is_empty() {
+        return Ok(setup.cpus.clone());
     }
     Ok(cpu::allowed()?.into_iter().take(1).collect())
 }

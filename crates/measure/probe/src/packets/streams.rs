@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use frame::{Compiled, Place};
 use model::{
-    PacketsSpec, Seat,
+    PacketsSpec, SideSetup,
     stream::{Mac, Stream},
 };
 
@@ -17,10 +17,10 @@ pub(super) fn is_plain(stream: &Stream) -> bool {
     stream.flow_count() == Ok(1) && Stream { name, sizes, ip, flows, payload, load, ..Stream::default() } == *stream
 }
 
-/// A place with the seat's own addresses only: enough to find the fields of a frame, and the possible engines.
-pub(super) fn nowhere(seat: &Seat) -> Place {
+/// A place with the setup's own addresses only: enough to find the fields of a frame, and the possible engines.
+pub(super) fn nowhere(setup: &SideSetup) -> Place {
     let anybody = Mac([2, 0, 0, 0, 0, 1]);
-    Place { source_mac: anybody, next_hop_mac: anybody, source: seat.local, destination: seat.local, mtu: seat.mtu }
+    Place { source_mac: anybody, next_hop_mac: anybody, source: setup.local, destination: setup.local, mtu: setup.mtu }
 }
 
 pub(super) fn compiled(spec: &PacketsSpec, place: &Place) -> Result<Vec<Compiled>, ProbeError> {

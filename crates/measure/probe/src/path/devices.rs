@@ -3,13 +3,13 @@
 use std::net::IpAddr;
 
 use kernel::link::{self, Link};
-use model::{Seat, trial::PathDevice};
+use model::{SideSetup, trial::PathDevice};
 
 use crate::ProbeError;
 
 /// Devices of this end.
-pub(super) fn devices(seat: &Seat) -> Result<Vec<PathDevice>, ProbeError> {
-    devices_at(&seat.endpoint, &seat.interface, seat.local)
+pub(super) fn devices(setup: &SideSetup) -> Result<Vec<PathDevice>, ProbeError> {
+    devices_at(&setup.endpoint, &setup.interface, setup.local)
 }
 
 /// Devices of a host below its interface with this address.
@@ -17,7 +17,7 @@ pub(super) fn devices_at(host: &str, interface: &str, local: IpAddr) -> Result<V
     Ok(around(&link::list()?, host, interface, local))
 }
 
-/// The interface with the seat's address and all that is under it. Of a bridge or bond with several ports nobody says
+/// The interface with the setup's address and all that is under it. Of a bridge or bond with several ports nobody says
 /// which one carries the packets: only a single port is on the path for sure. An interface that belongs to a bridge shows
 /// that bridge as well, which its own packets do not go through.
 fn around(links: &[Link], host: &str, interface: &str, local: IpAddr) -> Vec<PathDevice> {

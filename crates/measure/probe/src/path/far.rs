@@ -3,30 +3,30 @@
 use std::net::SocketAddr;
 
 use kernel::error_queue::Sent;
-use model::{Seat, SideFigures};
+use model::{SideFigures, SideSetup};
 
 use super::{
     devices::devices,
     message::Message,
-    post::{Event, Post},
+    message_socket::{Event, MessageSocket},
     search::Outcome,
 };
 use crate::{Control, Prepared, ProbeError, Window, socket::STOP_CHECK};
 
 /// A prepared far side.
 pub(super) struct Far {
-    seat: Seat,
-    post: Post,
+    setup: SideSetup,
+    socket: MessageSocket,
     address: SocketAddr,
     sent: u32,
 }
 
 impl Far {
     /// Listens on a free port.
-    pub(super) fn prepare(seat: &Seat) -> Result<Self, ProbeError> {
-        let post = Post::open(seat)?;
-        let address = post.local()?;
-        Ok(Self { seat: seat.clone(), post, address, sent: 0 })
+    pub(super) fn prepare(setup: &SideSetup) -> Result<Self, ProbeError> {
+        let socket = MessageSocket::open(setup)?;
+        let address = socket.local()?;
+        Ok(Self { setup: setup.clone(), socket, address, sent: 0 })
     }
 
     /// Serves the first side that says hello, until stopped.
@@ -35,17 +35,17 @@ impl Far {
             if control.stopped() {
                 return Ok(());
             }
-            if let Some(peer) = self.post.caller()? {
-                self.post.connect(peer)?;
+            if let Some(peer) = self.socket.caller()? {
+                self.socket.connect(peer)?;
                 break;
             }
-            self.post.wait(STOP_CHECK)?;
+            self.socket.wait(STOP_CHECK)?;
         }
         while !control.stopped() {
-            while let Some(event) = self.post.next()? {
+            while let Some(event) = self.socket.next()? {
                 self.answer(event)?;
             }
-            self.post.wait(STOP_CHECK)?;
+            self.socket.wait(STOP_CHECK)?;
         }
         Ok(())
     }
@@ -53,21 +53,21 @@ impl Far {
     fn answer(&mut self, event: Event) -> Result<(), ProbeError> {
         match event {
             Event::Message(Message::Hello { id }, _) => {
-                self.post.say(Message::Welcome { id, mtu: self.seat.mtu.0, sent: self.sent })
+                self.socket.say(Message::Welcome { id, mtu: self.setup.mtu.0, sent: self.sent })
             }
-            Event::Message(Message::Probe { id, .. }, ttl) => self.post.say(Message::Ack { id, ttl }),
+            Event::Message(Message::Probe { id, .. }, ttl) => self.socket.say(Message::Ack { id, ttl }),
             Event::Message(Message::Request { id, size, ttl }, _) => self.send(id, size, ttl),
-            Event::Outcome(id, outcome) => self.post.say(Message::Report { id, outcome }),
+            Event::Outcome(id, outcome) => self.socket.say(Message::Report { id, outcome }),
             Event::Message(Message::Welcome { .. } | Message::Ack { .. } | Message::Report { .. }, _) => Ok(()),
         }
     }
 
     fn send(&mut self, id: u32, size: u32, ttl: u8) -> Result<(), ProbeError> {
-        let size = size.clamp(self.post.smallest(), model::probe::LARGEST_PATH_MTU.0);
-        match self.post.probe(id, size, ttl)? {
+        let size = size.clamp(self.socket.smallest(), model::probe::LARGEST_PATH_MTU.0);
+        match self.socket.probe(id, size, ttl)? {
             Sent::Yes => self.sent += 1,
             Sent::TooBig(mtu) => {
-                self.post.say(Message::Report { id, outcome: Outcome::Refused { mtu: mtu.0 } })?;
+                self.socket.say(Message::Report { id, outcome: Outcome::Refused { mtu: mtu.0 } })?;
             }
             Sent::Dropped => {}
         }
@@ -82,6 +82,6 @@ impl Prepared for Far {
 
     fn run(mut self: Box<Self>, control: &Control, _window: &dyn Window) -> Result<SideFigures, ProbeError> {
         self.serve(control)?;
-        Ok(SideFigures::PathFar { devices: devices(&self.seat)? })
+        Ok(SideFigures::PathFar { devices: devices(&self.setup)? })
     }
 }

@@ -7,7 +7,7 @@ use std::{
 
 use kernel::error_queue::Sent;
 use model::{
-    PathResult, PathSpec, Seat, SideFigures,
+    PathResult, PathSpec, SideFigures, SideSetup,
     trial::{Hop, Leg},
 };
 
@@ -15,7 +15,7 @@ use super::{
     devices::devices,
     line::{Answer, Line, stop_check},
     message::Message,
-    post::{Event, Post},
+    message_socket::{Event, MessageSocket},
     search::{Outcome, ProbePacket, ProbeSender, search},
 };
 use crate::{Control, Prepared, ProbeError, Window, far_address, socket::STOP_CHECK};
@@ -27,12 +27,12 @@ const OF_SEARCH: u64 = 100;
 
 /// A prepared near side.
 pub(super) struct Near {
-    seat: Seat,
+    setup: SideSetup,
     timeout: Duration,
     /// Packets to each hop.
     rounds: u32,
     peer: SocketAddr,
-    post: Post,
+    socket: MessageSocket,
     /// Number of the packet that was sent or asked for last.
     id: u32,
     /// Probe packets sent by this side.
@@ -40,7 +40,7 @@ pub(super) struct Near {
 }
 
 /// The far side's answer to a hello.
-struct Welcome {
+struct HelloAnswer {
     mtu: u32,
     sent: u32,
     rtt: Duration,
@@ -48,7 +48,7 @@ struct Welcome {
 
 /// One of the two directions.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Way {
+enum DataDirection {
     /// Near to far.
     Forward,
     /// Far to near.
@@ -59,7 +59,7 @@ enum Way {
 struct OneWay<'a> {
     near: &'a mut Near,
     control: &'a Control,
-    way: Way,
+    way: DataDirection,
     /// A packet that a router has spoken of may still arrive, if the router lied.
     grace: Duration,
     bursts: u64,
@@ -67,10 +67,10 @@ struct OneWay<'a> {
 
 impl Near {
     /// Opens a socket towards the far side.
-    pub(super) fn prepare(spec: &PathSpec, seat: &Seat) -> Result<Self, ProbeError> {
-        let (post, peer) = (Post::open(seat)?, far_address(seat)?);
-        post.connect(peer)?;
-        Ok(Self { seat: seat.clone(), timeout: spec.timeout.into(), rounds: spec.hops, peer, post, id: 0, sent: 0 })
+    pub(super) fn prepare(spec: &PathSpec, setup: &SideSetup) -> Result<Self, ProbeError> {
+        let (socket, peer) = (MessageSocket::open(setup)?, far_address(setup)?);
+        socket.connect(peer)?;
+        Ok(Self { setup: setup.clone(), timeout: spec.timeout.into(), rounds: spec.hops, peer, socket, id: 0, sent: 0 })
     }
 
     /// Searches forward, then in reverse.
@@ -78,48 +78,48 @@ impl Near {
         control.expect(OF_SEARCH + u64::from(self.rounds));
         let welcome = self.hello(control)?;
         window.opened();
-        let likely = self.seat.mtu.0;
-        let forward = self.search(Way::Forward, likely, welcome.rtt, control)?;
-        let reverse = self.search(Way::Reverse, welcome.mtu, welcome.rtt, control)?;
+        let likely = self.setup.mtu.0;
+        let forward = self.search(DataDirection::Forward, likely, welcome.rtt, control)?;
+        let reverse = self.search(DataDirection::Reverse, welcome.mtu, welcome.rtt, control)?;
         let hops = self.hops(forward.routers, control)?;
         // Had the far side gone meanwhile, its silence would have been taken for a black hole.
         let farewell = self.hello(control)?;
         window.closed();
         control.reached(OF_SEARCH + u64::from(self.rounds));
         let packets = self.sent + u64::from(farewell.sent);
-        Ok(PathResult { forward, reverse, devices: devices(&self.seat)?, packets, hops })
+        Ok(PathResult { forward, reverse, devices: devices(&self.setup)?, packets, hops })
     }
 
     /// Sends to each hop in turn, round by round.
     fn hops(&mut self, routers: Option<u8>, control: &Control) -> Result<Vec<Hop>, ProbeError> {
         let Some(routers) = routers.filter(|_| self.rounds > 0) else { return Ok(Vec::new()) };
-        let (size, asked) = (self.post.smallest(), (self.rounds, self.timeout));
-        let mut way = OneWay { near: self, control, way: Way::Forward, grace: Duration::ZERO, bursts: 0 };
+        let (size, asked) = (self.socket.smallest(), (self.rounds, self.timeout));
+        let mut way = OneWay { near: self, control, way: DataDirection::Forward, grace: Duration::ZERO, bursts: 0 };
         way.ask_hops(routers, size, asked, |control, round| control.reached(OF_SEARCH + u64::from(round)))
     }
 
-    fn search(&mut self, way: Way, likely: u32, rtt: Duration, control: &Control) -> Result<Leg, ProbeError> {
-        let smallest = self.post.smallest();
+    fn search(&mut self, way: DataDirection, likely: u32, rtt: Duration, control: &Control) -> Result<Leg, ProbeError> {
+        let smallest = self.socket.smallest();
         let grace = (4 * rtt + Duration::from_millis(1)).min(self.timeout);
         search(&mut OneWay { near: self, control, way, grace, bursts: 0 }, smallest, likely)
     }
 
-    fn hello(&mut self, control: &Control) -> Result<Welcome, ProbeError> {
+    fn hello(&mut self, control: &Control) -> Result<HelloAnswer, ProbeError> {
         let began = Instant::now();
         while began.elapsed() < GONE {
             self.id += 1;
             let asked = Instant::now();
-            self.post.say(Message::Hello { id: self.id })?;
+            self.socket.say(Message::Hello { id: self.id })?;
             while asked.elapsed() < self.timeout {
                 stop_check(control)?;
-                while let Some(event) = self.post.next()? {
+                while let Some(event) = self.socket.next()? {
                     if let Event::Message(Message::Welcome { id, mtu, sent }, _) = event
                         && id == self.id
                     {
-                        return Ok(Welcome { mtu, sent, rtt: asked.elapsed() });
+                        return Ok(HelloAnswer { mtu, sent, rtt: asked.elapsed() });
                     }
                 }
-                self.post.wait(self.timeout.saturating_sub(asked.elapsed()).min(STOP_CHECK))?;
+                self.socket.wait(self.timeout.saturating_sub(asked.elapsed()).min(STOP_CHECK))?;
             }
         }
         Err(ProbeError::NothingPasses { peer: self.peer, waited: began.elapsed() })
@@ -158,17 +158,17 @@ impl Line for OneWay<'_> {
     fn send(&mut self, ProbePacket { size, ttl }: ProbePacket) -> Result<Sent, ProbeError> {
         let near = &mut *self.near;
         near.id += 1;
-        if self.way == Way::Reverse {
-            near.post.say(Message::Request { id: near.id, size, ttl })?;
+        if self.way == DataDirection::Reverse {
+            near.socket.say(Message::Request { id: near.id, size, ttl })?;
             return Ok(Sent::Yes);
         }
-        let sent = near.post.probe(near.id, size, ttl)?;
+        let sent = near.socket.probe(near.id, size, ttl)?;
         near.sent += u64::from(sent == Sent::Yes);
         Ok(sent)
     }
 
     fn next(&mut self) -> Result<Option<Answer>, ProbeError> {
-        while let Some(event) = self.near.post.next()? {
+        while let Some(event) = self.near.socket.next()? {
             if let Some((id, outcome)) = self.outcome(event) {
                 let by = if let Outcome::Expired { by } = outcome { by } else { self.near.peer.ip() };
                 return Ok(Some(Answer { id, outcome, by }));
@@ -178,7 +178,7 @@ impl Line for OneWay<'_> {
     }
 
     fn wait(&self, patience: Duration) -> Result<(), ProbeError> {
-        self.near.post.wait(patience)
+        self.near.socket.wait(patience)
     }
 }
 
@@ -186,10 +186,14 @@ impl OneWay<'_> {
     /// Meaning of an event for a packet of this way.
     fn outcome(&self, event: Event) -> Option<(u32, Outcome)> {
         match (self.way, event) {
-            (Way::Forward, Event::Message(Message::Ack { id, ttl }, _)) => Some((id, Outcome::Passed { ttl })),
-            (Way::Forward, Event::Outcome(id, outcome)) => Some((id, outcome)),
-            (Way::Reverse, Event::Message(Message::Probe { id, .. }, ttl)) => Some((id, Outcome::Passed { ttl })),
-            (Way::Reverse, Event::Message(Message::Report { id, outcome }, _)) => Some((id, outcome)),
+            (DataDirection::Forward, Event::Message(Message::Ack { id, ttl }, _)) => {
+                Some((id, Outcome::Passed { ttl }))
+            }
+            (DataDirection::Forward, Event::Outcome(id, outcome)) => Some((id, outcome)),
+            (DataDirection::Reverse, Event::Message(Message::Probe { id, .. }, ttl)) => {
+                Some((id, Outcome::Passed { ttl }))
+            }
+            (DataDirection::Reverse, Event::Message(Message::Report { id, outcome }, _)) => Some((id, outcome)),
             _ => None,
         }
     }
@@ -199,7 +203,7 @@ impl OneWay<'_> {
         const OF_ONE: u64 = 4;
         const OF_WAY: u64 = OF_SEARCH / 2;
         self.bursts += 1;
-        let before = if self.way == Way::Forward { 0 } else { OF_WAY };
+        let before = if self.way == DataDirection::Forward { 0 } else { OF_WAY };
         self.control.reached(before + (self.bursts * OF_ONE).min(OF_WAY));
     }
 }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use model::{
-    IpVersion, Mtu, Nanos, PathSpec, Seat, fixture,
+    IpVersion, Mtu, Nanos, PathSpec, SideSetup, fixture,
     trial::{Leg, Refusal},
 };
 
@@ -23,16 +23,16 @@ fn spec(local: IpAddr) -> PathSpec {
     PathSpec { ip: IpVersion::of(local), mtu: None, timeout: Nanos::from_millis(200), hops: 0 }
 }
 
-fn seat(local: IpAddr, peer: Option<SocketAddr>) -> Seat {
-    Seat { local, ..fixture::seat(IpVersion::of(local), peer) }
+fn setup(local: IpAddr, peer: Option<SocketAddr>) -> SideSetup {
+    SideSetup { local, ..fixture::setup(IpVersion::of(local), peer) }
 }
 
 #[test]
 fn loopback_takes_the_largest_packet_there_is() {
     for address in LOOPBACK {
         let local = address.parse().expect("an address");
-        let mut far = Far::prepare(&seat(local, None)).expect("binds");
-        let near = Near::prepare(&spec(local), &seat(local, far.address())).expect("binds");
+        let mut far = Far::prepare(&setup(local, None)).expect("binds");
+        let near = Near::prepare(&spec(local), &setup(local, far.address())).expect("binds");
         let serving = Control::default();
         let result = thread::scope(|scope| {
             let served = scope.spawn(|| far.serve(&serving));
@@ -52,14 +52,14 @@ fn loopback_takes_the_largest_packet_there_is() {
 fn a_far_side_that_never_answers_is_an_error() {
     let deaf = UdpSocket::bind("127.0.0.1:0").expect("loopback");
     let peer = deaf.local_addr().expect("bound");
-    let near = Near::prepare(&spec(peer.ip()), &seat(peer.ip(), Some(peer))).expect("binds");
+    let near = Near::prepare(&spec(peer.ip()), &setup(peer.ip(), Some(peer))).expect("binds");
     assert!(matches!(near.measure(&Control::default(), &NoWindow), Err(ProbeError::NothingPasses { .. })));
 }
 
 #[test]
 fn strangers_who_say_hello_are_not_served() {
     let local = LOOPBACK[0].parse().expect("an address");
-    let mut far = Far::prepare(&seat(local, None)).expect("binds");
+    let mut far = Far::prepare(&setup(local, None)).expect("binds");
     let stranger = UdpSocket::bind("127.0.0.1:0").expect("loopback");
     let mut hello = [0; LENGTH];
     for strange in [&b"wpMT"[..], &8_u32.to_be_bytes()] {
@@ -67,7 +67,7 @@ fn strangers_who_say_hello_are_not_served() {
         hello[..4].copy_from_slice(strange);
         stranger.send_to(&hello, far.address().expect("bound")).expect("sent");
     }
-    let near = Near::prepare(&spec(local), &seat(local, far.address())).expect("binds");
+    let near = Near::prepare(&spec(local), &setup(local, far.address())).expect("binds");
     let serving = Control::default();
     thread::scope(|scope| {
         let served = scope.spawn(|| far.serve(&serving));
@@ -82,7 +82,7 @@ fn strangers_who_say_hello_are_not_served() {
 fn a_stopped_search_gives_up_at_once() {
     let deaf = UdpSocket::bind("127.0.0.1:0").expect("loopback");
     let peer = deaf.local_addr().expect("bound");
-    let near = Near::prepare(&spec(peer.ip()), &seat(peer.ip(), Some(peer))).expect("binds");
+    let near = Near::prepare(&spec(peer.ip()), &setup(peer.ip(), Some(peer))).expect("binds");
     let control = Control::default();
     control.stop();
     assert!(matches!(near.measure(&control, &NoWindow), Err(ProbeError::Cancelled)));

@@ -13,7 +13,7 @@ use std::{
 
 use kernel::{clock, sysctl};
 use model::{
-    Nanos, Seat, SideFigures, WaitMode,
+    Nanos, SideFigures, SideSetup, WaitMode,
     probe::{Exchange, TransactionsSpec},
     trial::TransactionsResult,
 };
@@ -36,14 +36,14 @@ use crate::{
 /// A prepared client with its requests.
 pub(super) struct Client {
     spec: TransactionsSpec,
-    seat: Seat,
+    setup: SideSetup,
     peer: SocketAddr,
     requests: Vec<Request>,
 }
 
 impl Client {
-    pub(super) fn prepare(spec: &TransactionsSpec, seat: &Seat) -> Result<Self, ProbeError> {
-        let peer = far_address(seat)?;
+    pub(super) fn prepare(spec: &TransactionsSpec, setup: &SideSetup) -> Result<Self, ProbeError> {
+        let peer = far_address(setup)?;
         let requests: Vec<Request> = match &spec.exchange {
             Exchange::Rr { request, response, .. } | Exchange::Crr { request, response } => {
                 vec![Request { bytes: vec![b'r'; request.0 as usize], answer: response.0.into() }]
@@ -64,7 +64,7 @@ impl Client {
             // Refused here, with advice, and not on each connection.
             busy_poll(&open(peer, Type::DGRAM)?)?;
         }
-        Ok(Self { spec: spec.clone(), seat: seat.clone(), peer, requests })
+        Ok(Self { spec: spec.clone(), setup: setup.clone(), peer, requests })
     }
 
     fn known(&self, threads: usize) -> TransactionsResult {
@@ -77,13 +77,13 @@ impl Client {
     }
 
     fn measure(&self, control: &Control, window: &dyn Window) -> Result<TransactionsResult, ProbeError> {
-        let threads = threads(&self.spec, &self.seat);
+        let threads = threads(&self.spec, &self.setup);
         let setting = Setting {
             spec: &self.spec,
             requests: &self.requests,
             peer: self.peer,
-            local: needed_bind(&self.seat, self.peer),
-            token: self.seat.token,
+            local: needed_bind(&self.setup, self.peer),
+            token: self.setup.token,
             threads,
             control,
             ready: AtomicUsize::new(0),
@@ -97,7 +97,7 @@ impl Client {
             let work = |number: usize| {
                 scope.spawn(move || {
                     let _stops = control.stops_if_panicking();
-                    let done = pin(&self.seat.cpus, number)
+                    let done = pin(&self.setup.cpus, number)
                         .and_then(|()| Worker::new(setting, number, &of_threads[number])?.run());
                     if done.is_err() {
                         // Nothing more can be counted.
@@ -175,15 +175,15 @@ fn sleep_till(end: Nanos, began: Nanos, control: &Control) -> Option<()> {
     }
 }
 
-/// Connections need not be bound to the seat's address where the kernel gives it to them anyway.
-fn needed_bind(seat: &Seat, peer: SocketAddr) -> Option<SocketAddr> {
+/// Connections need not be bound to the setup's address where the kernel gives it to them anyway.
+fn needed_bind(setup: &SideSetup, peer: SocketAddr) -> Option<SocketAddr> {
     let any = SocketAddr::new(if peer.is_ipv4() { [0; 4].into() } else { [0u16; 8].into() }, 0);
     let source = UdpSocket::bind(any).and_then(|socket| {
         socket.connect(peer)?;
         socket.local_addr()
     });
-    let is_given = source.is_ok_and(|source| source.ip() == seat.local);
-    (!is_given).then(|| SocketAddr::new(seat.local, 0))
+    let is_given = source.is_ok_and(|source| source.ip() == setup.local);
+    (!is_given).then(|| SocketAddr::new(setup.local, 0))
 }
 
 /// Ports that a connection may have here.

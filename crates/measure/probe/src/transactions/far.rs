@@ -7,7 +7,7 @@ use std::{net::SocketAddr, panic::resume_unwind, thread};
 
 use kernel::socket::set_ample_buffers;
 use model::{
-    Protocol, Seat, SideFigures, WaitMode,
+    Protocol, SideFigures, SideSetup, WaitMode,
     probe::{Exchange, HttpServer, TransactionsSpec},
     trial::TransactionsServed,
 };
@@ -21,27 +21,27 @@ use crate::{
 };
 
 /// Gets the server ready that is asked for.
-pub(super) fn prepare(spec: &TransactionsSpec, seat: &Seat) -> Result<Box<dyn Prepared>, ProbeError> {
+pub(super) fn prepare(spec: &TransactionsSpec, setup: &SideSetup) -> Result<Box<dyn Prepared>, ProbeError> {
     Ok(match &spec.exchange {
-        Exchange::Http { server: HttpServer::Nginx, paths, .. } => Box::new(Nginx::start(paths, spec, seat)?),
-        _ => Box::new(Server::prepare(spec, seat)?),
+        Exchange::Http { server: HttpServer::Nginx, paths, .. } => Box::new(Nginx::start(paths, spec, setup)?),
+        _ => Box::new(Server::prepare(spec, setup)?),
     })
 }
 
 /// A prepared server: it listens, with a socket for each thread.
 pub(super) struct Server {
     spec: TransactionsSpec,
-    seat: Seat,
+    setup: SideSetup,
     service: Service,
     address: SocketAddr,
     doors: Vec<Socket>,
 }
 
 impl Server {
-    /// Listens on a free port of the seat's address.
-    pub(super) fn prepare(spec: &TransactionsSpec, seat: &Seat) -> Result<Self, ProbeError> {
-        let threads = threads(spec, seat);
-        let mut local = SocketAddr::new(seat.local, 0);
+    /// Listens on a free port of the setup's address.
+    pub(super) fn prepare(spec: &TransactionsSpec, setup: &SideSetup) -> Result<Self, ProbeError> {
+        let threads = threads(spec, setup);
+        let mut local = SocketAddr::new(setup.local, 0);
         let mut doors = Vec::with_capacity(threads);
         for _ in 0..threads {
             let door = door(spec, local, threads > 1)?;
@@ -50,20 +50,20 @@ impl Server {
             doors.push(door);
         }
         let service = Service::new(&spec.exchange);
-        Ok(Self { spec: spec.clone(), seat: seat.clone(), service, address: local, doors })
+        Ok(Self { spec: spec.clone(), setup: setup.clone(), service, address: local, doors })
     }
 
     /// Answers until stopped.
     pub(super) fn serve(self, control: &Control) -> Result<TransactionsServed, ProbeError> {
-        let Self { spec, seat, service, address, doors } = self;
+        let Self { spec, setup, service, address, doors } = self;
         let is_udp = spec.exchange.protocol() == Protocol::Udp;
-        let (spec, seat, service) = (&spec, &seat, &service);
+        let (spec, setup, service) = (&spec, &setup, &service);
         let served: Result<(), ProbeError> = thread::scope(|scope| {
             let work = |(number, door): (usize, Socket)| {
                 scope.spawn(move || {
                     let _stops = control.stops_if_panicking();
-                    let done = pin(&seat.cpus, number).and_then(|()| match is_udp {
-                        true => udp::serve(&door.into(), spec, seat.token, control),
+                    let done = pin(&setup.cpus, number).and_then(|()| match is_udp {
+                        true => udp::serve(&door.into(), spec, setup.token, control),
                         false => tcp::Server::new(spec, service, door, address)?.serve(control),
                     });
                     if done.is_err() {

@@ -15,7 +15,7 @@ use std::{
 
 use kernel::process::tie;
 use model::{
-    Seat, SideFigures,
+    SideFigures, SideSetup,
     probe::{HttpPath, TransactionsSpec},
     trial::TransactionsServed,
 };
@@ -58,26 +58,26 @@ impl Drop for Processes {
 }
 
 impl Nginx {
-    /// Starts it on a free port of the seat's address, and waits until it listens.
-    pub(super) fn start(paths: &[HttpPath], spec: &TransactionsSpec, seat: &Seat) -> Result<Self, ProbeError> {
+    /// Starts it on a free port of the setup's address, and waits until it listens.
+    pub(super) fn start(paths: &[HttpPath], spec: &TransactionsSpec, setup: &SideSetup) -> Result<Self, ProbeError> {
         let program = Program::find()?;
         // Keeps the port from others until nginx has it: both set SO_REUSEADDR, and this one does not listen.
-        let reserved = bound(SocketAddr::new(seat.local, 0), Type::STREAM)?;
-        let any = SocketAddr::new(seat.local, 0);
+        let reserved = bound(SocketAddr::new(setup.local, 0), Type::STREAM)?;
+        let any = SocketAddr::new(setup.local, 0);
         let address = reserved.local_addr().map_err(socket_error("ask the port of", any))?;
         let address = address.as_socket().unwrap_or(any);
         let folder = Folder::make(paths)?;
         folder.configure(&program, address, spec.connections)?;
         let mut nginx = Self { address, version: program.version(), processes: Processes(Vec::new()), folder };
-        for number in 0..threads(spec, seat) {
-            let child = nginx.command(&program, number, seat)?.spawn().map_err(|error| unable(&error.to_string()))?;
+        for number in 0..threads(spec, setup) {
+            let child = nginx.command(&program, number, setup)?.spawn().map_err(|error| unable(&error.to_string()))?;
             nginx.processes.0.push(child);
         }
         nginx.wait_until_it_listens()?;
         Ok(nginx)
     }
 
-    fn command(&self, program: &Program, number: usize, seat: &Seat) -> Result<Command, ProbeError> {
+    fn command(&self, program: &Program, number: usize, setup: &SideSetup) -> Result<Command, ProbeError> {
         let mut command = program.command();
         let folder = self.folder.path();
         command.arg("-p").arg(folder).arg("-c").arg(self.folder.configuration());
@@ -85,7 +85,7 @@ impl Nginx {
         if program.takes_error_log() {
             command.args(["-e", "stderr"]);
         }
-        tie(&mut command, seat.cpus.get(number).copied());
+        tie(&mut command, setup.cpus.get(number).copied());
         command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null()).stderr(self.folder.log()?);
         Ok(command)
     }
@@ -163,7 +163,7 @@ fn as_in_proc(address: SocketAddr) -> String {
 mod tests {
     use std::{net::TcpListener, os::unix::fs::PermissionsExt};
 
-    use model::{Bytes, IpVersion, WaitMode, fixture::seat, probe::Exchange};
+    use model::{Bytes, IpVersion, WaitMode, fixture::setup, probe::Exchange};
 
     use super::*;
     use crate::control::NoWindow;
@@ -180,7 +180,7 @@ mod tests {
             rate: None,
         };
         let paths = paths.iter().map(|path| HttpPath { path: (*path).to_owned(), size: Bytes(9) }).collect::<Vec<_>>();
-        Nginx::start(&paths, &spec, &seat(IpVersion::V4, None))
+        Nginx::start(&paths, &spec, &setup(IpVersion::V4, None))
     }
 
     #[test]
@@ -207,7 +207,7 @@ mod tests {
         fs::write(nginx.folder.configuration(), "daemon off; error_log stderr; \u{1b}[31m;").expect("ours");
         nginx.processes.0.clear();
         let program = Program::find().expect("it is installed");
-        let mut command = nginx.command(&program, 0, &seat(IpVersion::V4, None)).expect("a log");
+        let mut command = nginx.command(&program, 0, &setup(IpVersion::V4, None)).expect("a log");
         nginx.processes.0.push(command.spawn().expect("it starts"));
         let error = Box::new(nginx).run(&Control::default(), &NoWindow).expect_err("it ended").to_string();
         assert!(error.contains("unknown directive") && !error.contains('\u{1b}'), "{error}");

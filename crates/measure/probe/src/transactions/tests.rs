@@ -6,8 +6,8 @@ mod strangers;
 use std::{net::SocketAddr, thread};
 
 use model::{
-    Bytes, IpVersion, Nanos, PayloadSize, Protocol, Seat, Side, SideFigures, WaitMode,
-    fixture::seat,
+    Bytes, IpVersion, Nanos, PayloadSize, Protocol, Side, SideFigures, SideSetup, WaitMode,
+    fixture::setup,
     probe::{Exchange, HttpPath, HttpServer, TransactionsSpec},
     trial::{TransactionsResult, TransactionsServed},
     units::TransactionRate,
@@ -43,9 +43,9 @@ fn http(server: HttpServer, new_connections: bool) -> Exchange {
     Exchange::Http { server, paths: paths.into(), new_connections }
 }
 
-/// Asks the server that the seat knows.
-fn ask(spec: &TransactionsSpec, seat: &Seat) -> Result<TransactionsResult, ProbeError> {
-    let near = prepare(spec, Side::Near, seat)?;
+/// Asks the server that the setup knows.
+fn ask(spec: &TransactionsSpec, setup: &SideSetup) -> Result<TransactionsResult, ProbeError> {
+    let near = prepare(spec, Side::Near, setup)?;
     match near.run(&Control::default(), &NoWindow)? {
         SideFigures::TransactionsNear(result) => Ok(*result),
         other => panic!("{other:?} of a client of transactions"),
@@ -58,13 +58,13 @@ fn measure(spec: &TransactionsSpec) -> (TransactionsResult, TransactionsServed) 
 }
 
 fn measure_on(spec: &TransactionsSpec, cpus: &[usize]) -> (TransactionsResult, TransactionsServed) {
-    let seat = Seat { cpus: cpus.to_vec(), ..seat(spec.ip, None) };
-    let far = prepare(spec, Side::Far, &seat).expect("a server");
+    let setup = SideSetup { cpus: cpus.to_vec(), ..setup(spec.ip, None) };
+    let far = prepare(spec, Side::Far, &setup).expect("a server");
     let peer = far.address().expect("it listens");
     let control = Control::default();
     thread::scope(|scope| {
         let serving = scope.spawn(|| far.run(&control, &NoWindow));
-        let result = ask(spec, &Seat { peer: Some(peer), ..seat });
+        let result = ask(spec, &SideSetup { peer: Some(peer), ..setup });
         control.stop();
         let served = serving.join().expect("no panic").expect("it served");
         let SideFigures::TransactionsFar(served) = served else { panic!("{served:?} of a server of transactions") };
@@ -98,7 +98,7 @@ fn values_that_no_plan_has_are_refused() {
     for spec in wrong {
         for side in [Side::Near, Side::Far] {
             assert!(
-                prepare(&spec, side, &seat(IpVersion::V4, None))
+                prepare(&spec, side, &setup(IpVersion::V4, None))
                     .is_err_and(|error| error.to_string().starts_with("transactions: ")),
                 "{spec}"
             );

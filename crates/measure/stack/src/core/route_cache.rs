@@ -4,7 +4,7 @@ mod hops;
 
 use std::net::IpAddr;
 
-use datagram::Way;
+use datagram::NextHop;
 use model::stream::Mac;
 
 use super::Kernel;
@@ -33,7 +33,7 @@ pub(crate) struct Exit {
 /// The route to a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ResolvedRoute {
-    pub(crate) way: Way,
+    pub(crate) way: NextHop,
     /// Default source address.
     pub(crate) source: IpAddr,
     /// Index of its exit.
@@ -129,7 +129,7 @@ impl RouteCache {
         let (hop_mac, is_sure) = self.hops.find(kernel, hop, now..until, generation)?;
         let Exit { mac, mtu, .. } = exits[exit];
         let mtu = route.mtu.map_or(mtu, |of_route| of_route.min(mtu));
-        let way = Way { source_mac: mac, next_hop_mac: hop_mac, mtu: mtu.min(u16::MAX.into()) as u16 };
+        let way = NextHop { source_mac: mac, next_hop_mac: hop_mac, mtu: mtu.min(u16::MAX.into()) as u16 };
         let (source, is_mtu_locked) = (from.or(route.source)?, route.is_mtu_locked);
         Some((ResolvedRoute { way, source, exit, is_mtu_locked }, is_sure))
     }

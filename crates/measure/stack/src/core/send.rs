@@ -45,7 +45,7 @@ impl Sent {
 /// How a datagram is sent.
 struct Leaving {
     header: DatagramHeader,
-    way: datagram::Way,
+    way: datagram::NextHop,
     ring: usize,
     /// Bytes of each segment of the payload.
     segment: usize,
@@ -172,7 +172,7 @@ impl Core {
             identification: is_cut.then(|| identifications.take(found.source, to.ip(), count(bytes, segment))),
             flow_label: if options.labels { flow_label(from, to) } else { 0 },
         };
-        Some(Leaving { header, way: datagram::Way { mtu, ..found.way }, ring, segment })
+        Some(Leaving { header, way: datagram::NextHop { mtu, ..found.way }, ring, segment })
     }
 
     /// Writes the segments into frames and puts all of them into the ring, or none.

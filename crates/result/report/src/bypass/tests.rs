@@ -1,4 +1,6 @@
-use model::bypass::{Beyond, KernelCounted, Kind, NotHandedOver, Outside, Passed, Refusal, Witnessed};
+use model::bypass::{
+    KernelCounted, Kind, NotHandedOver, Passed, Refusal, TrustedCounts, UngrantedSockets, UnlistedSockets,
+};
 
 use super::*;
 
@@ -71,7 +73,7 @@ fn lines(words: Words) -> Vec<String> {
     let mut account = account();
     let unknown = words.kernel(&account);
     account.claims[0].sockets = vec![socket(Ok(()), 5)];
-    account.claims[0].beyond = Beyond::default();
+    account.claims[0].beyond = UnlistedSockets::default();
     account.outside.clear();
     account.outside_beyond = 1;
     let outside = words.account(&account);
@@ -156,7 +158,7 @@ fn many_sockets_of_a_port_are_one_line() {
     let refused = Record { fate: Err(Reason::Cork), ..of(7000, 300) };
     let mut claim = account().claims.remove(0);
     claim.sockets = [few, many, vec![refused]].concat();
-    (claim.beyond, claim.refused) = (Beyond::default(), 0);
+    (claim.beyond, claim.refused) = (UnlistedSockets::default(), 0);
     let lines = en.claim(&claim);
     assert_eq!(lines.len(), 1 + 3 * 3 + 1 + 3 + 1, "{lines:#?}");
     let ways = "past the kernel 1000 in (10000 B), 0 out (0 B), 400 dropped; through it 0 in (0 B), 200 out (2000 B)";
@@ -185,13 +187,13 @@ fn socket(fate: Result<(), Reason>, past: u64) -> Record {
 
 /// Account of a program whose interface was taken from it.
 fn account() -> Account {
-    let beyond = Beyond { count: 2, ..Beyond::default() };
+    let beyond = UnlistedSockets { count: 2, ..UnlistedSockets::default() };
     let (program, other) = (program(7), program(8));
     let sockets = vec![socket(Err(Reason::InterfaceGone), 5), socket(Err(Reason::Tcp), 0)];
     // Received 5, dropped 2 by each of the two, refused 1, and handed back 3.
-    let witnessed = Witnessed { redirected: 13, handed_back: 3 };
+    let witnessed = TrustedCounts { redirected: 13, handed_back: 3 };
     let claim = Claim { program, sockets, beyond, refused: 1, queues: Vec::new(), witnessed, is_counted: true };
-    let outside = Outside { program: other.clone(), sockets: vec![socket(Err(Reason::NoGrant), 0)] };
+    let outside = UngrantedSockets { program: other.clone(), sockets: vec![socket(Err(Reason::NoGrant), 0)] };
     Account {
         links: vec![
             Link { name: "v1".to_owned(), received: None, sent: None },
@@ -282,7 +284,7 @@ fn records_are_held_against_the_count_of_xdp() {
 fn records_are_not_held_against_a_count_that_could_not_be_read() {
     let mut account = account();
     let claim = &mut account.claims[0];
-    (claim.is_counted, claim.witnessed) = (false, Witnessed { redirected: 0, handed_back: 3 });
+    (claim.is_counted, claim.witnessed) = (false, TrustedCounts { redirected: 0, handed_back: 3 });
     assert_eq!(claim.agreement(), Agreement::Unknown);
     let [en, ja] = both();
     let unknown = "how many packets XDP redirected to it could not be read, so its records are compared with nothing; 3 went back to the \

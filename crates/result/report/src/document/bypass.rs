@@ -1,6 +1,8 @@
 //! The account of `bypass` as JSON.
 
-use model::bypass::{Account, Agreement, Beyond, Claim, Link, Passed, Program, Queue, Record, Refusal, Steering};
+use model::bypass::{
+    Account, Agreement, Claim, Link, Passed, Program, Queue, Record, Refusal, Steering, UnlistedSockets,
+};
 
 use crate::shape::{document, schema};
 
@@ -100,7 +102,7 @@ pub struct BypassedProgram {
     pub sockets: Vec<Record>,
     /// Its other sockets together; absent without queues.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub more_sockets: Option<Beyond>,
+    pub more_sockets: Option<UnlistedSockets>,
     /// Frames that came past the kernel and that no socket took; absent without queues.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refused_frames: Option<u64>,

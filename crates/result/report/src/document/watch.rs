@@ -1,7 +1,7 @@
 //! Live rates as JSON, one document a line.
 
 use model::Nanos;
-use rates::{Key, Link, Moving, Peak, QueueRates, Watch, Way, WayRates};
+use rates::{DirectionCounts, DirectionRates, Key, Link, Moving, Peak, QueueRates, Watch};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -74,7 +74,7 @@ pub struct WaysEntry<T> {
 
 document! {
     /// Rates of one way.
-    RatesEntry of (rates: &WayRates) {
+    RatesEntry of (rates: &DirectionRates) {
         /// bit/s of frames, without FCS.
         bps: f64 = fine(rates.bps),
         /// packets/s.
@@ -102,7 +102,7 @@ document! {
 
 document! {
     /// Traffic one way.
-    TotalEntry of (way: &Way) {
+    TotalEntry of (way: &DirectionCounts) {
         /// Bytes of frames, without FCS.
         bytes: u64 = way.bytes,
         /// Packets.

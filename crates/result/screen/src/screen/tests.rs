@@ -1,6 +1,6 @@
 use model::Nanos;
 use ratatui::{Terminal, backend::TestBackend};
-use rates::{DriverReading, Incarnation, LinkReading, LinkState, Way};
+use rates::{DirectionCounts, DriverReading, Incarnation, LinkReading, LinkState};
 use report::Lang;
 
 use super::*;
@@ -14,16 +14,22 @@ fn watch(seconds: u64) -> Watch {
 }
 
 fn readings(second: u64) -> Vec<LinkReading> {
-    let busy = Way { bytes: second * 1_176_500_000, packets: second * 777_000, ..Way::default() };
-    let acks = Way { bytes: second * 1_500_000, packets: second * 22_700, dropped: 3 * second, ..Way::default() };
+    let busy =
+        DirectionCounts { bytes: second * 1_176_500_000, packets: second * 777_000, ..DirectionCounts::default() };
+    let acks = DirectionCounts {
+        bytes: second * 1_500_000,
+        packets: second * 22_700,
+        dropped: 3 * second,
+        ..DirectionCounts::default()
+    };
     vec![
-        reading(second, "", "eth0", "", [Way::default(); 2]),
+        reading(second, "", "eth0", "", [DirectionCounts::default(); 2]),
         reading(second, "wpdemo-a", "lab-a", "veth", [acks, busy]),
         reading(second, "wpdemo-b", "lab-b", "veth", [busy, acks]),
     ]
 }
 
-fn reading(second: u64, namespace: &str, name: &str, kind: &str, ways: [Way; 2]) -> LinkReading {
+fn reading(second: u64, namespace: &str, name: &str, kind: &str, ways: [DirectionCounts; 2]) -> LinkReading {
     let queues = (0..2).flat_map(|queue| {
         [
             format!("rx_queue_{queue}_packets"),
@@ -77,7 +83,7 @@ fn screen(lang: Lang) -> Screen {
 fn eighty_by_twenty_four_shows_interfaces_and_one_in_full() {
     let watch = watch(70);
     let mut screen = screen(Lang::En);
-    screen.press(Press::Last, &watch);
+    screen.press(KeyPress::Last, &watch);
     let text = drawn(&watch, &mut screen, 80, 24).join("\n");
     for said in [
         " wireproof watch  3 interfaces · every 1 s",
@@ -129,20 +135,22 @@ fn columns_line_up_whatever_the_rates() {
 #[test]
 fn two_hundred_interfaces_scroll_and_the_chosen_one_stays_in_sight() {
     let many = |second: u64| -> Vec<LinkReading> {
-        (0..200).map(|number| reading(second, "", &format!("veth{number}"), "veth", [Way::default(); 2])).collect()
+        (0..200)
+            .map(|number| reading(second, "", &format!("veth{number}"), "veth", [DirectionCounts::default(); 2]))
+            .collect()
     };
     let mut watch = Watch::new([], Nanos(0), many(0));
     watch.take(Nanos::from_secs(1), many(1));
     let mut screen = screen(Lang::En);
     assert!(drawn(&watch, &mut screen, 80, 24)[0].contains("1–8 of 200"));
-    screen.press(Press::By(10), &watch);
+    screen.press(KeyPress::By(10), &watch);
     let text = drawn(&watch, &mut screen, 80, 24).join("\n");
     assert!(text.contains("▸veth10 ") && !text.contains("veth2 "), "{text}");
-    screen.press(Press::Last, &watch);
-    screen.press(Press::Details, &watch);
+    screen.press(KeyPress::Last, &watch);
+    screen.press(KeyPress::Details, &watch);
     let text = drawn(&watch, &mut screen, 80, 24).join("\n");
     assert!(text.contains("180–200 of 200") && text.contains("▸veth199"), "{text}");
-    screen.press(Press::First, &watch);
+    screen.press(KeyPress::First, &watch);
     assert!(drawn(&watch, &mut screen, 80, 24).join("\n").contains("▸veth0 "));
 }
 

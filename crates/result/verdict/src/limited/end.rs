@@ -23,7 +23,7 @@ pub(crate) struct End<'a> {
 
 /// One way that data or messages go.
 #[derive(Clone, Copy)]
-pub(crate) struct Way<'a> {
+pub(crate) struct TrafficDirection<'a> {
     pub(crate) sender: End<'a>,
     pub(crate) receiver: End<'a>,
 }
@@ -38,18 +38,18 @@ pub(crate) struct Ends<'a> {
 
 impl<'a> Ends<'a> {
     /// From the near end to the far one.
-    pub(crate) fn forward(&self) -> Way<'a> {
+    pub(crate) fn forward(&self) -> TrafficDirection<'a> {
         self.between(&self.trial.endpoint_from, &self.trial.endpoint_to)
     }
 
     /// From the far end to the near one.
-    pub(crate) fn reverse(&self) -> Way<'a> {
+    pub(crate) fn reverse(&self) -> TrafficDirection<'a> {
         self.between(&self.trial.endpoint_to, &self.trial.endpoint_from)
     }
 
     /// From one end to another.
-    pub(crate) fn between(&self, from: &'a str, to: &'a str) -> Way<'a> {
-        Way { sender: self.end(from), receiver: self.end(to) }
+    pub(crate) fn between(&self, from: &'a str, to: &'a str) -> TrafficDirection<'a> {
+        TrafficDirection { sender: self.end(from), receiver: self.end(to) }
     }
 
     /// The end of this name; nothing is known of one that was not in the trial.
@@ -73,7 +73,7 @@ impl<'a> Ends<'a> {
     }
 }
 
-impl<'a> Way<'a> {
+impl<'a> TrafficDirection<'a> {
     /// The first core of both ends, where it is the same one.
     pub(crate) fn shared_core(&self) -> Option<&'a CoreUse> {
         let (ours, theirs) = (self.sender.cpus.first()?, self.receiver.cpus.first()?);

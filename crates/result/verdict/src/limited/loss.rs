@@ -7,7 +7,7 @@ use model::{
     drop_counters::{IP_REFUSED, IP_REFUSED_BESIDE, LINK_NO_DESCRIPTOR, NO_DESCRIPTOR},
 };
 
-use super::end::{End, Way, sum};
+use super::end::{End, TrafficDirection, sum};
 
 /// Counters of IP that explain a difference between received and delivered packets, beside the refusals.
 const IP_OTHERWISE: [&str; 6] =
@@ -42,7 +42,13 @@ pub(crate) fn evidence(loss: LossAt) -> Vec<Evidence> {
 }
 
 /// Possible drops at each place for datagrams in this direction, the surest first.
-pub(crate) fn claims(run: &Run, way: Way<'_>, stack: Stack, overflowed: u64, per_packet: u64) -> Vec<LossAt> {
+pub(crate) fn claims(
+    run: &Run,
+    way: TrafficDirection<'_>,
+    stack: Stack,
+    overflowed: u64,
+    per_packet: u64,
+) -> Vec<LossAt> {
     let mut claims = vec![socket(way.receiver, overflowed, per_packet), damaged(way.receiver, per_packet)];
     claims.extend(on_the_way(run, way, per_packet));
     // Past the kernel, its IP layer receives nothing; of a large packet's datagrams it counts as many as the receiver joins.
@@ -86,8 +92,8 @@ fn is_udp(delta: &Delta) -> bool {
 }
 
 /// All places before the socket.
-pub(crate) fn on_the_way(run: &Run, way: Way<'_>, per_packet: u64) -> Vec<LossAt> {
-    let Way { sender, receiver } = way;
+pub(crate) fn on_the_way(run: &Run, way: TrafficDirection<'_>, per_packet: u64) -> Vec<LossAt> {
+    let TrafficDirection { sender, receiver } = way;
     let counted =
         |place, end, shown_by: Vec<Delta>| claim(place, end, sum(&shown_by).saturating_mul(per_packet), shown_by);
     let backlog = receiver.moved(Source::Softnet, |delta| delta.name == "dropped");
@@ -146,7 +152,7 @@ pub(crate) fn filtered(receiver: End<'_>, per_packet: u64) -> LossAt {
 }
 
 /// Packets that a link did not carry while it was down: all that no counter of a place saw.
-pub(crate) fn link_down(way: Way<'_>) -> Option<LossAt> {
+pub(crate) fn link_down(way: TrafficDirection<'_>) -> Option<LossAt> {
     let ends = [way.receiver, way.sender].into_iter();
     let (end, shown_by) = ends.map(|end| (end, end.link_losses())).find(|(_, losses)| !losses.is_empty())?;
     Some(claim(Place::Interruption, end, u64::MAX, shown_by))
@@ -154,7 +160,7 @@ pub(crate) fn link_down(way: Way<'_>) -> Option<LossAt> {
 
 /// Packets that the sender's interface sent, and that the receiver's neither received nor missed for want of descriptors. Some
 /// interfaces count a packet that segmentation offload cuts as one, so that each counts as one. A link that was down explains all.
-pub(crate) fn on_the_path(run: &Run, way: Way<'_>) -> LossAt {
+pub(crate) fn on_the_path(run: &Run, way: TrafficDirection<'_>) -> LossAt {
     if let Some(down) = link_down(way) {
         return down;
     }

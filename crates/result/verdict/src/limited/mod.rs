@@ -9,7 +9,7 @@ pub(crate) mod loss;
 
 use model::{CoreUse, Doubt, Evidence, LimitedBy, Place, Trial};
 
-use self::end::{End, Ends, Way};
+use self::end::{End, Ends, TrafficDirection};
 
 /// A core with less than a twentieth of its time left is the limit: the kernel counts in ticks of 10 ms, and the counted
 /// time begins and ends within one, so that even a core that never rests is seldom at 100.
@@ -39,7 +39,7 @@ pub(crate) fn not_known(evidence: Vec<Evidence>) -> LimitedBy {
 
 /// The same with links that were down meanwhile, and the busiest cores of both ends where there is no other evidence, or that none
 /// could be read.
-pub(crate) fn unexplained(way: &Way<'_>, mut evidence: Vec<Evidence>) -> LimitedBy {
+pub(crate) fn unexplained(way: &TrafficDirection<'_>, mut evidence: Vec<Evidence>) -> LimitedBy {
     evidence.extend(loss::link_down(*way).into_iter().flat_map(loss::evidence));
     if evidence.is_empty() {
         evidence.extend([way.sender, way.receiver].into_iter().filter_map(|end| end.busiest_of_all()).map(core));

@@ -7,7 +7,7 @@ use model::{
 
 use crate::limited::{
     self, AS_ASKED, at, core, dut,
-    end::{Ends, Way},
+    end::{Ends, TrafficDirection},
     full_socket, loss, not_known, queued, unexplained,
 };
 
@@ -80,7 +80,7 @@ fn behind(result: &LatencyResult) -> Option<Evidence> {
 
 /// Messages by a schedule: it was kept, and then the load is what was asked for; or it was not, and then by whom. A load that
 /// was made, but to which the answers took far longer than the tester alone needs, was limited by something that is not seen.
-fn schedule(run: &Run, trial: &Trial, way: &Way<'_>, result: &LatencyResult) -> Option<LimitedBy> {
+fn schedule(run: &Run, trial: &Trial, way: &TrafficDirection<'_>, result: &LatencyResult) -> Option<LimitedBy> {
     let (intended, achieved) = (result.intended_pps?, result.achieved_pps);
     if let Some(behind) = behind(result) {
         return Some(match way.sender.busy() {
@@ -109,14 +109,14 @@ fn is_slow(run: &Run, trial: &Trial, result: &LatencyResult) -> bool {
 }
 
 /// Both ends on one core take turns: each message waits until the other end has gone to sleep.
-fn shared(run: &Run, way: &Way<'_>) -> Option<LimitedBy> {
+fn shared(run: &Run, way: &TrafficDirection<'_>) -> Option<LimitedBy> {
     let shared = way.shared_core().filter(|_| run.bed.is_one_machine())?;
     Some(at(Place::SenderCpu, &way.sender, vec![core(shared)]))
 }
 
 /// The longest part of the round trip. The near end sends the message and receives the answer; what is on the wire and
 /// beyond is more than one place.
-fn stage(way: &Way<'_>, result: &LatencyResult) -> Option<LimitedBy> {
+fn stage(way: &TrafficDirection<'_>, result: &LatencyResult) -> Option<LimitedBy> {
     let median = |stage: &Stage| Some((stage.time_ns.p50?, stage.stage));
     let (p50_ns, stage) = result.stages.iter().filter_map(median).max_by_key(|(p50, _)| *p50)?;
     let evidence = vec![Evidence::LongestStage { stage, p50_ns }];

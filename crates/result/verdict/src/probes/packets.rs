@@ -8,7 +8,7 @@ use model::{
 use crate::{
     limited::{
         self, AS_ASKED, LOSS_OF_RATE, at, between, core, dut,
-        end::{Ends, Way},
+        end::{Ends, TrafficDirection},
         held_back, loss, unexplained,
     },
     link,
@@ -41,7 +41,7 @@ fn assess_stream(run: &Run, trial: &Trial, stream: &PacketStream) -> FlowAssessm
 }
 
 /// The way of a stream. An engine sends on all cores of its end.
-fn way<'a>(trial: &'a Trial, stream: &'a PacketStream) -> Way<'a> {
+fn way<'a>(trial: &'a Trial, stream: &'a PacketStream) -> TrafficDirection<'a> {
     Ends { trial, threads: None }.between(&stream.from, &stream.to)
 }
 
@@ -98,7 +98,7 @@ fn as_asked(stream: &PacketStream) -> Option<LimitedBy> {
 }
 
 /// The place that dropped most.
-fn lost(run: &Run, trial: &Trial, stream: &PacketStream, way: &Way<'_>) -> Option<LimitedBy> {
+fn lost(run: &Run, trial: &Trial, stream: &PacketStream, way: &TrafficDirection<'_>) -> Option<LimitedBy> {
     if lost_share(stream) < LOSS_OF_RATE {
         return None;
     }
@@ -120,7 +120,7 @@ fn link_full(run: &Run, stream: &PacketStream) -> Option<LimitedBy> {
 }
 
 /// The sender sent without a pause, and could not send faster.
-fn sender_core(stream: &PacketStream, way: &Way<'_>) -> Option<LimitedBy> {
+fn sender_core(stream: &PacketStream, way: &TrafficDirection<'_>) -> Option<LimitedBy> {
     let busy = core(way.sender.busy()?);
     Some(at(Place::SenderCpu, &way.sender, [busy].into_iter().chain(behind(stream)).collect()))
 }

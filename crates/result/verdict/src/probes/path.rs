@@ -15,7 +15,7 @@ pub(super) fn assess(trial: &Trial, result: &PathResult) -> TrialAssessment {
 }
 
 /// One way, with the devices at its ends.
-struct Way<'a> {
+struct PathDirection<'a> {
     leg: &'a Leg,
     sender: &'a str,
     receiver: &'a str,
@@ -27,17 +27,17 @@ struct Way<'a> {
 /// differ by no more than a VLAN tag, since one interface can then be behind both.
 fn culprit(result: &PathResult, from: &str, to: &str) -> Option<Culprit> {
     let devices = &result.devices;
-    let forward = Way { leg: &result.forward, sender: from, receiver: to, devices };
-    let reverse = Way { leg: &result.reverse, sender: to, receiver: from, devices };
+    let forward = PathDirection { leg: &result.forward, sender: from, receiver: to, devices };
+    let reverse = PathDirection { leg: &result.reverse, sender: to, receiver: from, devices };
     let worse = if reverse.passes() + VLAN_TAG < forward.passes() { [reverse, forward] } else { [forward, reverse] };
-    worse.iter().find(|way| way.is_short()).map(Way::culprit)
+    worse.iter().find(|way| way.is_short()).map(PathDirection::culprit)
 }
 
 /// The conclusions from the path to a host that runs nothing of ours: its own devices are unknown.
 pub fn path_to(path: &PathTo) -> PathConclusion {
     let here = path.devices.first().map_or("", |device| &device.host);
     let host = path.address.to_string();
-    let way = Way { leg: &path.leg, sender: here, receiver: &host, devices: &path.devices };
+    let way = PathDirection { leg: &path.leg, sender: here, receiver: &host, devices: &path.devices };
     let culprit = way.is_short().then(|| way.culprit());
     PathConclusion { advice: advice(path, culprit.as_ref()), culprit }
 }
@@ -82,7 +82,7 @@ fn advice(path: &PathTo, culprit: Option<&Culprit>) -> Vec<PathAdvice> {
     all
 }
 
-impl Way<'_> {
+impl PathDirection<'_> {
     /// The largest packet that passes, in bytes.
     fn passes(&self) -> u32 {
         self.leg.mtu.map_or(0, |mtu| mtu.0)

@@ -7,7 +7,7 @@ use model::{
 
 use crate::limited::{
     self, AS_ASKED, at, between, busy_core, core,
-    end::{End, Ends, Way, sum},
+    end::{End, Ends, TrafficDirection, sum},
     loss, not_known, queued, unexplained,
 };
 
@@ -49,14 +49,14 @@ fn count(result: &TransactionsResult, kind: FailureKind) -> Option<u64> {
 }
 
 /// Connections that have ended keep their port for a minute (TIME_WAIT).
-fn no_port(way: &Way<'_>, result: &TransactionsResult) -> Option<LimitedBy> {
+fn no_port(way: &TrafficDirection<'_>, result: &TransactionsResult) -> Option<LimitedBy> {
     let count = count(result, FailureKind::NoPort)?;
     let held = result.time_wait.zip(result.ports).map(|(time_wait, ports)| Evidence::Ports { time_wait, ports });
     let evidence = [Evidence::Failures { failed_by: FailureKind::NoPort, count }].into_iter().chain(held);
     Some(at(Place::EphemeralPorts, &way.sender, evidence.collect()))
 }
 
-fn no_descriptor(way: &Way<'_>, result: &TransactionsResult) -> Option<LimitedBy> {
+fn no_descriptor(way: &TrafficDirection<'_>, result: &TransactionsResult) -> Option<LimitedBy> {
     let count = count(result, FailureKind::NoDescriptor)?;
     Some(at(
         Place::FileDescriptors,
@@ -66,7 +66,7 @@ fn no_descriptor(way: &Way<'_>, result: &TransactionsResult) -> Option<LimitedBy
 }
 
 /// The server's queues of connections were full: connections were dropped, and tried again by the client's kernel a second later.
-fn listen_queue(way: &Way<'_>, result: &TransactionsResult) -> Option<LimitedBy> {
+fn listen_queue(way: &TrafficDirection<'_>, result: &TransactionsResult) -> Option<LimitedBy> {
     let counters = way.receiver.moved(Source::Netstat, |delta| NO_ROOM.contains(&delta.name.as_str()));
     if counters.is_empty() || result.connected == 0 && result.failed.is_empty() {
         return None;
@@ -76,7 +76,7 @@ fn listen_queue(way: &Way<'_>, result: &TransactionsResult) -> Option<LimitedBy>
 }
 
 /// So many transactions failed in another way that no place is named by the rate.
-fn failures(way: &Way<'_>, spec: &TransactionsSpec, result: &TransactionsResult) -> Option<LimitedBy> {
+fn failures(way: &TrafficDirection<'_>, spec: &TransactionsSpec, result: &TransactionsResult) -> Option<LimitedBy> {
     let ended = result.completed + result.failures();
     let worst = result.failed.iter().max_by_key(|failed| failed.count)?;
     if (worst.count as f64) < SOME * ended as f64 {
@@ -94,7 +94,7 @@ fn failures(way: &Way<'_>, spec: &TransactionsSpec, result: &TransactionsResult)
 }
 
 /// The server's packet filter takes connections' first packets, which the client then sends again after a second.
-fn refused_by_filter(way: &Way<'_>) -> Option<LimitedBy> {
+fn refused_by_filter(way: &TrafficDirection<'_>) -> Option<LimitedBy> {
     let again = way.sender.moved(Source::Netstat, |delta| delta.name == "TCPSynRetrans");
     let filtered = loss::filtered(way.receiver, 1);
     let is = sum(&again) > 0 && filtered.packets >= sum(&again);
@@ -119,7 +119,7 @@ fn behind(result: &TransactionsResult) -> Option<Evidence> {
 }
 
 /// A core of the server, or else of the client, has no time left. Where both have none, the busier one sets the pace.
-fn cores(way: &Way<'_>, result: &TransactionsResult) -> Option<LimitedBy> {
+fn cores(way: &TrafficDirection<'_>, result: &TransactionsResult) -> Option<LimitedBy> {
     let (server, client) = (way.receiver, way.sender);
     let busy = |end: &End<'_>| end.busy().map_or(0.0, |core| core.busy);
     let of = |end: &End<'_>, place| {

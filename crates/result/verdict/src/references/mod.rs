@@ -14,7 +14,7 @@ use model::{
 };
 
 use self::{
-    ours::Ours,
+    ours::OurConfiguration,
     relation::{relate, theirs},
 };
 
@@ -58,7 +58,7 @@ pub(crate) fn bound(
     let Some(reference) = references.iter().find(|reference| reference.id == id) else {
         return (None, against(None, not_comparable(NotComparable::NoReference)));
     };
-    let ours = Ours::of(run, spec);
+    let ours = OurConfiguration::of(run, spec);
     let judged = reference.figures.iter().map(|figure| {
         let matches = match relate(&ours, reference, figure, false) {
             Match::NotComparable { why } => Match::NotComparable { why },
@@ -78,14 +78,14 @@ pub(crate) fn bound(
 }
 
 /// A measured configuration, and its whole trials.
-type Configuration<'a> = (Ours, Vec<&'a Trial>);
+type Configuration<'a> = (OurConfiguration, Vec<&'a Trial>);
 
 fn configurations(run: &Run) -> Vec<Configuration<'_>> {
     let measured = run.trials.iter().filter(|trial| trial.is_whole()).map(|trial| trial.measured.spec());
     let whole = |spec: &ProbeSpec| {
         run.trials.iter().filter(|trial| trial.measured.spec() == *spec && trial.is_whole()).collect()
     };
-    distinct(measured).iter().map(|spec| (Ours::of(run, spec), whole(spec))).collect()
+    distinct(measured).iter().map(|spec| (OurConfiguration::of(run, spec), whole(spec))).collect()
 }
 
 /// Rows by configuration, in each the fitting figure of each kind that differs least.
@@ -124,7 +124,7 @@ fn keep_better(best: &mut Vec<(usize, Compared)>, new: (usize, Compared), missed
 }
 
 fn side_by_side(
-    ours: &Ours,
+    ours: &OurConfiguration,
     trials: &[&Trial],
     reference: &Reference,
     figure: &ReferenceFigure,

@@ -6,13 +6,13 @@ use crate::link;
 
 /// One of our configurations.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Ours {
+pub(super) struct OurConfiguration {
     pub(super) spec: ProbeSpec,
     /// Its conditions, in the terms of a reference.
     pub(super) conditions: Conditions,
 }
 
-impl Ours {
+impl OurConfiguration {
     /// As measured, or as planned where nothing is measured yet.
     pub(super) fn of(run: &Run, spec: &ProbeSpec) -> Self {
         let measured = run.trials.iter().map(|trial| &trial.measured).find(|measured| measured.spec() == *spec);

@@ -7,7 +7,7 @@ use model::{
     reference::{Condition, Conditions, Difference, FLAT_OUT, FigureMetric, ONE_WAY},
 };
 
-use super::{not_comparable, ours::Ours};
+use super::{not_comparable, ours::OurConfiguration};
 
 /// A figure with the conditions that hold for it written out.
 pub(super) fn theirs(reference: &Reference, figure: &ReferenceFigure) -> ReferenceFigure {
@@ -16,7 +16,12 @@ pub(super) fn theirs(reference: &Reference, figure: &ReferenceFigure) -> Referen
 
 /// Relation of the two. Conditions that the reference does not give count as equal.
 /// `across_worlds` lets simulated and real stand side by side, as a difference.
-pub(super) fn relate(ours: &Ours, reference: &Reference, figure: &ReferenceFigure, across_worlds: bool) -> Match {
+pub(super) fn relate(
+    ours: &OurConfiguration,
+    reference: &Reference,
+    figure: &ReferenceFigure,
+    across_worlds: bool,
+) -> Match {
     let theirs = reference.conditions_of(figure);
     if let Some(why) = obstacle(ours, figure, &theirs, across_worlds) {
         return not_comparable(why);
@@ -28,7 +33,12 @@ pub(super) fn relate(ours: &Ours, reference: &Reference, figure: &ReferenceFigur
 }
 
 /// Reasons why they are figures of different things, the gravest first.
-fn obstacle(ours: &Ours, figure: &ReferenceFigure, theirs: &Conditions, across_worlds: bool) -> Option<NotComparable> {
+fn obstacle(
+    ours: &OurConfiguration,
+    figure: &ReferenceFigure,
+    theirs: &Conditions,
+    across_worlds: bool,
+) -> Option<NotComparable> {
     let is = &ours.conditions;
     if figure.inside_host {
         return Some(NotComparable::InsideHost);
@@ -74,7 +84,7 @@ fn other<T: PartialEq>(ours: Option<T>, theirs: Option<T>) -> Option<T> {
 }
 
 /// Differences although the quantity is the same.
-fn differences(ours: &Ours, metric: FigureMetric, theirs: &Conditions) -> Vec<Difference> {
+fn differences(ours: &OurConfiguration, metric: FigureMetric, theirs: &Conditions) -> Vec<Difference> {
     let is = &ours.conditions;
     let world = |simulated: Option<bool>| simulated.map(|it| if it { "simulated" } else { "hardware" });
     let bytes = |size: model::PayloadSize| format!("{} B", size.0);

@@ -4,25 +4,12 @@ use std::collections::BTreeMap;
 
 use model::{
     BitRate,
-    change::{Change, DriverNumber},
+    change::Change,
     inspection::Group,
-    tuning::{
-        IdleState as OpenState, InterfaceReading, NumberReading, Setting, TuningPlan, TuningReadings, WhyLeftOut,
-    },
+    tuning::{InterfaceReading, Setting, TuningPlan, TuningReadings, WhyLeftOut},
 };
 
 use super::*;
-
-/// Numbers of a driver with their places in the structures of linux/ethtool.h: the number, and the most that it may be.
-const NUMBERS: [(DriverNumber, &str, usize, Option<usize>); 7] = [
-    (DriverNumber::RingRx, "rings", 4, Some(0)),
-    (DriverNumber::RingTx, "rings", 7, Some(3)),
-    (DriverNumber::ChannelsCombined, "channels", 7, Some(3)),
-    (DriverNumber::RxUsecs, "coalescing", 0, None),
-    (DriverNumber::RxFrames, "coalescing", 1, None),
-    (DriverNumber::AdaptiveRx, "coalescing", 9, None),
-    (DriverNumber::PauseAutonegotiation, "pause", 0, None),
-];
 
 /// A setting of both ends, which no profile has.
 const OF_BOTH_ENDS: Check = Check::PauseOneSided;
@@ -31,34 +18,24 @@ const OF_BOTH_ENDS: Check = Check::PauseOneSided;
 fn of_tuning(readings: &HostReadings) -> TuningReadings {
     let (end, processor) = (&readings.ends[0], readings.host.processor.as_ref().expect("it has"));
     let of_interface = |facts: &InterfaceFacts| {
-        let settings = facts.settings.as_ref().expect("it has");
-        let number = |(number, name, place, most): &(DriverNumber, &str, usize, Option<usize>)| {
-            let all = settings.numbers.get(*name)?;
-            Some((*number, NumberReading { now: *all.get(*place)?, most: most.map(|most| all[most]) }))
-        };
+        let settings = facts.settings.clone().expect("it has");
         InterfaceReading {
             name: facts.name.clone(),
             is_virtual: facts.card.is_none(),
             speed: facts.speed_mbps.copied().map(|mbps| BitRate(u64::from(mbps) * 1_000_000)),
-            numbers: NUMBERS.iter().filter_map(number).collect(),
-            offloads: settings.offloads.clone(),
-            local_cores: settings.node_cores.clone(),
+            settings,
             ..InterfaceReading::default()
         }
     };
-    let state = |state: &IdleState| OpenState {
-        path: state.name.clone(),
-        latency_us: state.latency_us,
-        disabled: !state.enabled,
-    };
+    let by_name = |states: Vec<IdleState>| states.into_iter().map(|state| (state.name.clone(), state)).collect();
     let all = readings.host.sysctls.iter().chain(&end.sysctls);
     TuningReadings {
         interfaces: end.interfaces.iter().map(of_interface).collect(),
         sysctls: all.map(|(key, value)| (key.clone(), value.clone())).collect(),
         cores: (0..8).collect(),
-        governors: processor.governors.iter().map(|(governor, cores)| (cores.clone(), governor.clone())).collect(),
+        governors: processor.governors.clone(),
         known_governors: vec!["performance".into(), "powersave".into()],
-        idle_states: processor.idle_states.iter().map(state).collect(),
+        idle_states: processor.idle_states.clone().map(by_name),
         huge_pages: processor.huge_pages.clone(),
         ..TuningReadings::default()
     }
@@ -79,27 +56,19 @@ fn apply(plan: &TuningPlan, readings: &mut HostReadings) {
                 all.insert(sysctl.key.clone(), Reading::Known(sysctl.value.clone()));
             }
             Change::DriverSetting(set) => {
-                let (_, name, place, _) = NUMBERS.iter().find(|(number, ..)| *number == set.number).expect("one");
-                numbers(readings, name)[*place] = set.value;
+                let (structure, place, _) = set.number.place();
+                numbers(readings, structure)[place] = set.value;
             }
             Change::OffloadSwitch(switch) => offload(readings, &switch.feature, switch.on),
-            Change::MachineSetting(set) => {
-                let processor = processor(readings);
-                match planned.setting {
-                    Setting::Governor => {
-                        processor.governors =
-                            set.files.iter().map(|(cores, governor)| (governor.clone(), cores.clone())).collect();
-                    }
-                    Setting::IdleLatency => {
-                        let states = processor.idle_states.iter_mut();
-                        states
-                            .filter(|state| set.files.contains_key(&state.name))
-                            .for_each(|state| state.enabled = false);
-                    }
-                    Setting::HugePages => processor.huge_pages = Reading::Known(set.value.clone()),
-                    _ => panic!("{planned:?}"),
+            Change::MachineSetting(set) => match planned.setting {
+                Setting::Governor => set_governor(readings, &set.value),
+                Setting::IdleLatency => {
+                    let is_set = |state: &IdleState| set.files.contains_key(&format!("{}/disable", state.name));
+                    idle_states(readings).iter_mut().filter(|it| is_set(it)).for_each(|state| state.enabled = false);
                 }
-            }
+                Setting::HugePages => processor(readings).huge_pages = Reading::Known(set.value.clone()),
+                _ => panic!("{planned:?}"),
+            },
             other => panic!("{other:?}"),
         }
     }
@@ -171,9 +140,9 @@ fn untuned(readings: &mut HostReadings) {
     *numbers(readings, "rings") = vec![4096, 0, 0, 4096, 128, 0, 0, 128];
     numbers(readings, "channels")[7] = 1;
     mtu(readings, "eth1", 9000);
-    processor(readings).governors = [("powersave".to_owned(), "0-7".to_owned())].into();
+    set_governor(readings, "powersave");
     processor(readings).huge_pages = "always".into();
-    processor(readings).idle_states.iter_mut().for_each(|state| state.enabled = true);
+    idle_states(readings).iter_mut().for_each(|state| state.enabled = true);
     drop(readings, Source::Softnet, "cpu 0", "dropped", 7);
     drop(readings, Source::Softnet, "cpu 0", "time_squeeze", 7);
 }

@@ -8,7 +8,7 @@ use std::{
 };
 
 use kernel::socket::set_receive_low_water;
-use model::{Bytes, GoodputReceived, ReceiveWay};
+use model::{Bytes, GoodputReceived, ReceiveMethod};
 
 use super::granted;
 use crate::{
@@ -54,12 +54,12 @@ pub(in crate::goodput) fn receive(
 }
 
 /// Reads one stream to its end, and closes it.
-fn take(mut stream: TcpStream, way: ReceiveWay, counter: &AtomicU64, control: &Control) -> io::Result<()> {
+fn take(mut stream: TcpStream, way: ReceiveMethod, counter: &AtomicU64, control: &Control) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK];
     while !control.stopped() {
         let taken = match way {
-            ReceiveWay::Read => stream.read(&mut chunk),
-            ReceiveWay::Truncate => kernel::stream::discard(&stream, &mut chunk),
+            ReceiveMethod::Read => stream.read(&mut chunk),
+            ReceiveMethod::Truncate => kernel::stream::discard(&stream, &mut chunk),
         };
         match taken {
             Ok(0) => return Ok(()),

@@ -13,7 +13,7 @@ use std::{
 
 use kernel::{socket, stream};
 use model::{
-    GoodputSent, SendWay,
+    GoodputSent, SendMethod,
     trial::{TcpState, ZeroCopied},
 };
 
@@ -36,7 +36,7 @@ use crate::{
 const REPORTS: Duration = Duration::from_secs(1);
 
 /// Data that a thread passes to the kernel, and the way of passing it.
-enum Hand<'a> {
+enum SendCall<'a> {
     Write(&'static [u8]),
     ZeroCopy(&'static [u8]),
     Sendfile(&'a File),
@@ -58,17 +58,17 @@ pub(in crate::goodput) fn send(streams: &[TcpStream], setting: Setting<'_>) -> R
     for stream in streams {
         stream.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", peer))?;
     }
-    let file = (setting.spec.send == SendWay::Sendfile).then(|| stream::file_of_zeros(SEND_CHUNK)).transpose()?;
-    let hand = match (setting.spec.send, &file) {
-        (SendWay::Sendfile, Some(file)) => Hand::Sendfile(file),
-        (SendWay::ZeroCopy, _) => Hand::ZeroCopy(zeros()),
-        _ => Hand::Write(zeros()),
+    let file = (setting.spec.send == SendMethod::Sendfile).then(|| stream::file_of_zeros(SEND_CHUNK)).transpose()?;
+    let call = match (setting.spec.send, &file) {
+        (SendMethod::Sendfile, Some(file)) => SendCall::Sendfile(file),
+        (SendMethod::ZeroCopy, _) => SendCall::ZeroCopy(zeros()),
+        _ => SendCall::Write(zeros()),
     };
-    allow(&hand, streams)?;
+    allow(&call, streams)?;
     let counters: Vec<AtomicU64> = streams.iter().map(|_| AtomicU64::new(0)).collect();
     let give = |share: &[usize], enough: &AtomicBool| {
         let share = share.iter().map(|number| (&streams[*number], &counters[*number])).collect::<Vec<_>>();
-        hand.give(&share, enough, peer)
+        call.give(&share, enough, peer)
     };
     let mut connection_states = ConnectionStates::new(streams, setting.spec);
     let tell = |passed| -> Result<(), ProbeError> {
@@ -87,7 +87,7 @@ pub(in crate::goodput) fn send(streams: &[TcpStream], setting: Setting<'_>) -> R
         tcp: connection_states.beside(states),
         datagrams: None,
         buffer_full: given.iter().map(|given| given.buffer_full).sum(),
-        zero_copied: matches!(hand, Hand::ZeroCopy(_)).then(|| all_reports(streams, &given, peer)).transpose()?,
+        zero_copied: matches!(call, SendCall::ZeroCopy(_)).then(|| all_reports(streams, &given, peer)).transpose()?,
         buffer: granted(setting.spec, &streams[0], |socket| socket.send_buffer_size())
             .map_err(socket_error("ask SO_SNDBUF for", peer))?,
     })
@@ -100,8 +100,8 @@ fn zeros() -> &'static [u8] {
     ZEROS.get_or_init(|| vec![0; SEND_CHUNK].into())
 }
 
-fn allow(hand: &Hand<'_>, streams: &[TcpStream]) -> Result<(), ProbeError> {
-    if let Hand::ZeroCopy(_) = hand {
+fn allow(call: &SendCall<'_>, streams: &[TcpStream]) -> Result<(), ProbeError> {
+    if let SendCall::ZeroCopy(_) = call {
         for stream in streams {
             stream::allow_zerocopy(stream).map_err(|error| ProbeError::Unable {
                 what: "send = \"zerocopy\"".to_owned(),
@@ -116,7 +116,7 @@ fn states(streams: &[TcpStream]) -> Result<Vec<TcpState>, ProbeError> {
     streams.iter().map(|stream| Ok(socket::tcp_state(stream)?)).collect()
 }
 
-impl Hand<'_> {
+impl SendCall<'_> {
     /// Gives to all these streams in turn until it is enough.
     fn give(
         &self,

@@ -73,7 +73,7 @@ pub(in crate::goodput) fn receive(flow: Flow, setting: Setting<'_>) -> Result<Go
             sent: &sent[number],
             control: setting.control,
         };
-        let mut taker = Taker::new(flow.token, number as u16, flow.size);
+        let mut taker = DatagramReceiver::new(flow.token, number as u16, flow.size);
         taker.take_all(
             socket,
             setting.spec.batch,
@@ -198,7 +198,7 @@ struct Progress<'a> {
 }
 
 /// Takes the datagrams of one flow.
-struct Taker {
+struct DatagramReceiver {
     size: usize,
     label: Label,
     tracker: Tracker,
@@ -206,7 +206,7 @@ struct Taker {
     compared: u64,
 }
 
-impl Taker {
+impl DatagramReceiver {
     fn new(token: u32, flow: u16, size: usize) -> Self {
         Self { size, label: Label::new(token, flow, size), tracker: Tracker::new(), corrupt: 0, compared: 0 }
     }
@@ -311,7 +311,7 @@ mod tests {
 
     #[test]
     fn copies_of_the_last_datagram_are_waited_for() {
-        let mut taker = Taker::new(7, 0, 100);
+        let mut taker = DatagramReceiver::new(7, 0, 100);
         (0..10).for_each(|number| taker.tracker.take(number));
         let just_after = Duration::from_millis(1);
         assert!(!taker.is_over(10, Duration::ZERO) && !taker.is_over(10, just_after), "a copy may be on its way");

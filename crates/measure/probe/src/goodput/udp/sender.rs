@@ -85,7 +85,7 @@ pub(in crate::goodput) fn send(flow: &Flow, setting: Setting<'_>) -> Result<Good
     let schedule = spec.rate.map(|rate| paced(rate, spec.streams, shape));
     let give = |share: &[usize], enough: &AtomicBool| {
         let streams = share.iter().map(|number| Stream::new(*number, flow, &counters[*number], shape));
-        let mut giver = Giver::new(streams.collect(), shape, enough, peer);
+        let mut giver = DatagramSender::new(streams.collect(), shape, enough, peer);
         match &schedule {
             Some((schedule, burst)) => giver.give_paced(schedule.clone(), *burst)?,
             None => giver.give_all()?,
@@ -201,7 +201,7 @@ impl<'a> Stream<'a> {
 }
 
 /// Gives datagrams to the flows of one thread, all from the same memory.
-struct Giver<'a> {
+struct DatagramSender<'a> {
     streams: Vec<Stream<'a>>,
     shape: Shape,
     outgoing: Outgoing,
@@ -210,7 +210,7 @@ struct Giver<'a> {
     given: SentCounts,
 }
 
-impl<'a> Giver<'a> {
+impl<'a> DatagramSender<'a> {
     fn new(streams: Vec<Stream<'a>>, shape: Shape, enough: &'a AtomicBool, peer: SocketAddr) -> Self {
         let mut outgoing = Outgoing::new(shape.most / shape.segments, shape.segments * shape.size);
         for index in 0..outgoing.len() {

@@ -23,7 +23,7 @@ fn every_kind_of_load_keeps_count_of_each_message() {
         for mode in [WaitMode::Spin, WaitMode::Block, WaitMode::BusyPoll] {
             let ip = IpVersion::V4;
             let spec = LatencySpec { rate: Some(PacketRate(2000)), ..spec(protocol, ip, mode) };
-            let (result, answered) = measure(&spec, &seat(ip, None));
+            let (result, answered) = measure(&spec, &setup(ip, None));
             assert_eq!((answered, result.sent, result.missing()), (210, 200, 0));
             assert_eq!((result.rtt_ns.n, result.variation.rtt_ns.n, result.overflowed), (200, 199, 0));
             assert_eq!(result.one_way.expect("one clock").reverse_ns.n, 200);
@@ -42,7 +42,7 @@ fn replies_that_do_not_come_do_not_hold_the_schedule_up() {
         timeout: Nanos::from_millis(20),
         ..spec(Protocol::Udp, IpVersion::V4, WaitMode::Spin)
     };
-    let client = Client::prepare(&spec, &seat(IpVersion::V4, deaf.local_addr().ok())).expect("client");
+    let client = Client::prepare(&spec, &setup(IpVersion::V4, deaf.local_addr().ok())).expect("client");
     let (result, ()) = client.measure(&Control::default(), &NoWindow, ()).expect("result");
     assert_eq!((result.sent, result.lost, result.rtt_ns.n, result.rtt_ns.max), (200, Some(200), 200, None));
 }
@@ -55,7 +55,7 @@ fn over_tcp_what_is_not_there_in_time_is_late_and_never_lost() {
         timeout: Nanos::from_millis(20),
         ..spec(Protocol::Tcp, IpVersion::V4, WaitMode::Spin)
     };
-    let client = Client::prepare(&spec, &seat(IpVersion::V4, deaf.local_addr().ok())).expect("client");
+    let client = Client::prepare(&spec, &setup(IpVersion::V4, deaf.local_addr().ok())).expect("client");
     let (result, ()) = client.measure(&Control::default(), &NoWindow, ()).expect("result");
     assert_eq!((result.sent, result.lost, result.late, result.rtt_ns.n), (200, Some(0), 200, 200));
 }
@@ -66,8 +66,8 @@ fn a_stopped_load_gives_up_at_once() {
         let ip = IpVersion::V4;
         let amount = Amount::Duration(Nanos(3_600_000_000_000));
         let spec = LatencySpec { rate: Some(PacketRate(1)), amount, ..spec(protocol, ip, WaitMode::Block) };
-        let server = Server::prepare(&spec, &seat(ip, None)).expect("server");
-        let client = Client::prepare(&spec, &seat(ip, server.address())).expect("client");
+        let server = Server::prepare(&spec, &setup(ip, None)).expect("server");
+        let client = Client::prepare(&spec, &setup(ip, server.address())).expect("client");
         let control = Control::default();
         thread::scope(|scope| {
             let measuring = scope.spawn(|| client.measure(&control, &NoWindow, ()));
@@ -107,7 +107,7 @@ fn a_far_side_that_stops_is_seen_by_all_who_were_to_leave_meanwhile() {
     };
     let far = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("binds");
     far.set_read_timeout(Some(Duration::from_secs(20))).expect("settable");
-    let client = Client::prepare(&spec, &seat(IpVersion::V4, far.local_addr().ok())).expect("client");
+    let client = Client::prepare(&spec, &setup(IpVersion::V4, far.local_addr().ok())).expect("client");
     let (result, times) = thread::scope(|scope| {
         scope.spawn(|| serve_with_a_stop(&far, 1210, 500, STOP));
         client.measure(&Control::default(), &NoWindow, Times::default()).expect("result")
@@ -139,9 +139,9 @@ fn tcp_goes_beside_the_messages_each_way_that_is_asked_for() {
             tcp_load: Some(direction),
             ..spec(Protocol::Udp, IpVersion::V4, WaitMode::Block)
         };
-        let far = seat(IpVersion::V4, None);
+        let far = setup(IpVersion::V4, None);
         let server = Box::new(Server::prepare(&spec, &far).expect("server"));
-        let client = Client::prepare(&spec, &Seat { peer: server.address(), ..far }).expect("client");
+        let client = Client::prepare(&spec, &SideSetup { peer: server.address(), ..far }).expect("client");
         let serving = Control::default();
         let (near, far) = thread::scope(|scope| {
             let served = scope.spawn(|| server.run(&serving, &NoWindow));
@@ -169,7 +169,7 @@ fn a_load_that_nobody_accepts_fails_the_trial() {
         ..spec(Protocol::Udp, IpVersion::V4, WaitMode::Block)
     };
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("binds");
-    let client = Client::prepare(&spec, &seat(IpVersion::V4, listener.local_addr().ok())).expect("client");
+    let client = Client::prepare(&spec, &setup(IpVersion::V4, listener.local_addr().ok())).expect("client");
     drop(listener);
     let outcome = Box::new(client).run(&Control::default(), &NoWindow);
     assert!(matches!(outcome, Err(ProbeError::Socket { .. })), "{outcome:?}");

@@ -35,7 +35,7 @@ fn assert_fails(spec: &TransactionsSpec, behaviour: Behaviour, kind: FailureKind
             thread::spawn(move || behave(stream, behaviour));
         }
     });
-    let result = ask(spec, &seat(IpVersion::V4, Some(peer))).expect("it measures");
+    let result = ask(spec, &setup(IpVersion::V4, Some(peer))).expect("it measures");
     let kinds: Vec<FailureKind> = result.failed.iter().map(|failed| failed.kind).collect();
     assert_eq!((kinds, result.completed), (vec![kind], 0), "{spec}");
     // Each is in the sample, over the timeout.
@@ -112,7 +112,7 @@ fn a_server_that_is_not_there_refuses() {
     for (exchange, rate) in [(rr(Protocol::Tcp), None), (crr(), None), (crr(), Some(TransactionRate(100)))] {
         let timeout = Nanos::from_millis(100);
         let spec = TransactionsSpec { connections: 3, timeout, rate, warmup: Nanos(0), ..spec(exchange) };
-        let result = ask(&spec, &seat(IpVersion::V4, Some(peer))).expect("it measures");
+        let result = ask(&spec, &setup(IpVersion::V4, Some(peer))).expect("it measures");
         assert_eq!(result.failed.len(), 1, "{spec}: {:?}", result.failed);
         assert_eq!((result.failed[0].kind, result.completed), (FailureKind::Refused, 0));
         assert!(rate.is_none() || result.failed[0].count == 30, "{:?}", result.failed);
@@ -130,7 +130,7 @@ fn a_page_is_asked_for_again_where_the_server_ends_connections() {
             thread::spawn(move || behave(stream.expect("accepted"), Behaviour::Sends(answer)));
         }
     });
-    let result = ask(&spec, &seat(IpVersion::V4, Some(peer))).expect("it measures");
+    let result = ask(&spec, &setup(IpVersion::V4, Some(peer))).expect("it measures");
     assert!(result.completed > 2 && result.connected > 2 && result.failed.is_empty(), "{result:?}");
 }
 
@@ -161,7 +161,7 @@ fn a_lost_datagram_times_out() {
                     server.send_to(&answer, from).expect("sent");
                 }
             });
-            ask(&spec, &seat(IpVersion::V4, Some(peer))).expect("it measures")
+            ask(&spec, &setup(IpVersion::V4, Some(peer))).expect("it measures")
         });
         assert_eq!(
             (result.failures(), dropped.load(Relaxed)),
@@ -212,7 +212,7 @@ fn a_server_that_stops_shows_in_each_transaction_that_was_due() {
         let stopper = listener.try_clone().expect("a descriptor");
         let result = thread::scope(|scope| {
             scope.spawn(move || stops_once(&listener, 500));
-            let result = ask(&spec, &seat(IpVersion::V4, Some(peer)));
+            let result = ask(&spec, &setup(IpVersion::V4, Some(peer)));
             SockRef::from(&stopper).shutdown(std::net::Shutdown::Both).expect("it listens");
             result.expect("it measures")
         });
@@ -228,10 +228,10 @@ fn a_server_that_stops_shows_in_each_transaction_that_was_due() {
 #[test]
 fn a_stopped_client_gives_up_at_once() {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback");
-    let seat = seat(IpVersion::V4, Some(listener.local_addr().expect("bound")));
+    let setup = setup(IpVersion::V4, Some(listener.local_addr().expect("bound")));
     for connections in [1, 3] {
         let spec = TransactionsSpec { connections, duration: Nanos::from_secs(60), ..spec(rr(Protocol::Tcp)) };
-        let near = prepare(&spec, Side::Near, &seat).expect("a client");
+        let near = prepare(&spec, Side::Near, &setup).expect("a client");
         let control = Control::default();
         thread::scope(|scope| {
             let asking = scope.spawn(|| near.run(&control, &NoWindow));

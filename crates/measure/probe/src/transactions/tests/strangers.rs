@@ -12,7 +12,7 @@ use super::*;
 
 /// A server of this trial, while `work` has its address.
 fn serve(spec: &TransactionsSpec, work: impl FnOnce(SocketAddr)) {
-    let far = prepare(spec, Side::Far, &seat(spec.ip, None)).expect("a server");
+    let far = prepare(spec, Side::Far, &setup(spec.ip, None)).expect("a server");
     let peer = far.address().expect("it listens");
     let control = Control::default();
     thread::scope(|scope| {
@@ -100,7 +100,7 @@ fn a_stranger_does_not_keep_the_client_out() {
             stranger.write_all(&vec![b'r'; asked]).expect("sent");
             stranger.set_read_timeout(Some(Duration::from_millis(500))).expect("settable");
             assert_eq!(stranger.read_exact(&mut [0; 100]).is_ok(), asked == 64);
-            let result = ask(&spec, &seat(IpVersion::V4, Some(peer))).expect("it measures");
+            let result = ask(&spec, &setup(IpVersion::V4, Some(peer))).expect("it measures");
             assert_whole(&spec, &result);
         });
     }
@@ -115,7 +115,7 @@ fn a_stranger_that_asks_all_the_time_does_not_keep_the_client_out() {
             let mut reply = [0; 100];
             while stranger.write_all(&[b'r'; 64]).is_ok() && stranger.read_exact(&mut reply).is_ok() {}
         });
-        let result = ask(&spec, &seat(IpVersion::V4, Some(peer))).expect("it measures");
+        let result = ask(&spec, &setup(IpVersion::V4, Some(peer))).expect("it measures");
         assert_whole(&spec, &result);
         drop(greedy);
     });
@@ -158,7 +158,7 @@ fn datagrams_that_answer_nothing_do_not_hold_the_client() {
                     }
                 }
             });
-            let result = ask(&spec, &seat(IpVersion::V4, Some(peer)));
+            let result = ask(&spec, &setup(IpVersion::V4, Some(peer)));
             is_over.store(true, Relaxed);
             let result = result.expect("it measures");
             assert!(result.completed == 0 && result.failures() > 0, "{result:?}");

@@ -2,7 +2,7 @@
 
 use model::{
     Batch, CoreUse, Direction, Flow, FlowAssessment, GoodputResult, GoodputSpec, IpVersion, Mtu, PayloadSize, Protocol,
-    ReceiveWay, SendWay, Stack, Trial, TrialAssessment,
+    ReceiveMethod, SendMethod, Stack, Trial, TrialAssessment,
     trial::{Pacing, TcpState, ZeroCopied},
 };
 
@@ -36,9 +36,9 @@ document! {
         /// TCP congestion control that was asked for; null left it to the kernel.
         congestion: Option<String> = spec.congestion.clone(),
         /// How a TCP sender handed over its data; null over UDP.
-        send: Option<SendWay> = tcp.then_some(spec.send),
+        send: Option<SendMethod> = tcp.then_some(spec.send),
         /// How a TCP receiver took its data; null over UDP.
-        receive: Option<ReceiveWay> = tcp.then_some(spec.receive),
+        receive: Option<ReceiveMethod> = tcp.then_some(spec.receive),
         /// How datagrams were batched; null over TCP. With `gso` the kernel made the packets out of larger ones.
         batch: Option<Batch> = (!tcp).then_some(spec.batch),
         /// Payload of each datagram, in bytes; null over TCP.

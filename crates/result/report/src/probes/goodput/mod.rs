@@ -14,7 +14,7 @@ mod tcp;
 
 use std::fmt::Display;
 
-use model::{Batch, GoodputResult, GoodputSpec, Protocol, ReceiveWay, SendWay, Stack};
+use model::{Batch, GoodputResult, GoodputSpec, Protocol, ReceiveMethod, SendMethod, Stack};
 
 pub use self::document::{FlowEntry, FlowFigures, GoodputBps, GoodputFigures};
 use self::group::{FlowGroup, flow_groups, knows_sender};
@@ -124,9 +124,9 @@ fn method_texts(material: &Material<'_>, asked: &[GoodputSpec]) -> Vec<&'static 
         ("method-zero-copy", sent().any(|datagrams| datagrams.zero_copy == Some(true))),
         ("method-copy", sent().any(|datagrams| datagrams.zero_copy == Some(false))),
         ("method-gso", any(|spec| spec.batch == Batch::Gso)),
-        ("method-zerocopy", any(|spec| spec.send == SendWay::ZeroCopy)),
-        ("method-sendfile", any(|spec| spec.send == SendWay::Sendfile)),
-        ("method-truncate", any(|spec| spec.receive == ReceiveWay::Truncate)),
+        ("method-zerocopy", any(|spec| spec.send == SendMethod::ZeroCopy)),
+        ("method-sendfile", any(|spec| spec.send == SendMethod::Sendfile)),
+        ("method-truncate", any(|spec| spec.receive == ReceiveMethod::Truncate)),
     ])
 }
 

@@ -1,6 +1,6 @@
 //! Names of goodput configurations.
 
-use model::{Batch, Direction, GoodputSpec, ReceiveWay, SendWay, probe::KERNELS_DEFAULT};
+use model::{Batch, Direction, GoodputSpec, ReceiveMethod, SendMethod, probe::KERNELS_DEFAULT};
 
 use crate::{
     show::{self, direction, joined, past_the_kernel, transport, way},
@@ -10,8 +10,8 @@ use crate::{
 /// Kind of goodput traffic, MTU and direction left out; only what differs from the ordinary is named.
 pub(super) fn traffic(spec: &GoodputSpec, t: &Texts) -> String {
     let first = [transport(spec.protocol, spec.ip), t.count("streams", spec.streams.into())];
-    let send = (spec.send != SendWay::Write).then(|| t.of_value("send", &spec.send));
-    let receive = (spec.receive == ReceiveWay::Truncate).then(|| t.get("receive-truncate"));
+    let send = (spec.send != SendMethod::Write).then(|| t.of_value("send", &spec.send));
+    let receive = (spec.receive == ReceiveMethod::Truncate).then(|| t.get("receive-truncate"));
     let batch = (spec.batch == Batch::Gso).then(|| "GSO".to_owned());
     let datagram = spec.datagram.map(|size| t.with("datagrams-of", &[("size", &size.0)]));
     let rate = spec.rate.map(|rate| t.with("at-rate", &[("rate", &rate)]));

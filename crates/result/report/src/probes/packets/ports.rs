@@ -15,7 +15,7 @@ use crate::{
 
 /// Direction at a port: sent or received.
 #[derive(Clone, Copy)]
-enum Deed {
+enum PortDirection {
     Sent,
     Received,
 }
@@ -43,24 +43,24 @@ fn table(
         let head = |key: &str| t.with(key, &[("port", &port)]);
         let has = |deed| groups.iter().any(|it| rate(it, port, deed, layer) != NO_FIGURE);
         columns
-            .figures(head("col-port-tx"), move |it: &PacketGroup<'_>| rate(it, port, Deed::Sent, layer))
-            .only_if(has(Deed::Sent))
-            .figures(head("col-port-rx"), move |it| rate(it, port, Deed::Received, layer))
-            .only_if(has(Deed::Received))
+            .figures(head("col-port-tx"), move |it: &PacketGroup<'_>| rate(it, port, PortDirection::Sent, layer))
+            .only_if(has(PortDirection::Sent))
+            .figures(head("col-port-rx"), move |it| rate(it, port, PortDirection::Received, layer))
+            .only_if(has(PortDirection::Received))
     });
     let forwarded = |it: &PacketGroup<'_>| or_none(forwarded(it), |it| show::packet_rate(it.median));
     columns.figures(t.get("col-forwarded-sum"), forwarded).table(caption, groups)
 }
 
 /// The median over the trials; a dash for a direction without traffic.
-fn rate(group: &PacketGroup<'_>, port: &str, deed: Deed, layer: fn(BitRates) -> f64) -> String {
+fn rate(group: &PacketGroup<'_>, port: &str, deed: PortDirection, layer: fn(BitRates) -> f64) -> String {
     let is_of = |stream: &&PacketStream| match deed {
-        Deed::Sent => stream.from == port,
-        Deed::Received => stream.to == port,
+        PortDirection::Sent => stream.from == port,
+        PortDirection::Received => stream.to == port,
     };
     let bits = |stream: &PacketStream| match deed {
-        Deed::Sent => layer(stream.tx()),
-        Deed::Received => layer(stream.rx()),
+        PortDirection::Sent => layer(stream.tx()),
+        PortDirection::Received => layer(stream.rx()),
     };
     let values: Vec<f64> = group
         .trials

@@ -13,7 +13,7 @@ use model::{
 use crate::{
     limited::{
         between, busy_core, core, dut,
-        end::{Ends, Way},
+        end::{Ends, TrafficDirection},
         held_back, loss, unexplained,
     },
     link,
@@ -46,7 +46,7 @@ struct Case<'a> {
     spec: &'a GoodputSpec,
     result: &'a GoodputResult,
     flow: &'a Flow,
-    way: Way<'a>,
+    way: TrafficDirection<'a>,
 }
 
 /// A rule: its answer, if it finds its evidence.

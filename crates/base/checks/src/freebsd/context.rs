@@ -10,8 +10,8 @@ use model::{
     inspection::{Conditions, Goal},
 };
 
-/// Readings with conditions.
-pub(super) struct Look<'r> {
+/// Readings of a machine, and the conditions under which they are judged.
+pub(super) struct Context<'r> {
     pub(super) readings: &'r Readings,
     pub(super) conditions: &'r Conditions,
 }
@@ -25,7 +25,7 @@ const VIRTUAL: [&str; 20] = [
 /// A rate from which a port is a fast one, in bit/s.
 pub(super) const FAST_BPS: f64 = 10e9;
 
-impl<'r> Look<'r> {
+impl<'r> Context<'r> {
     /// Whether the goal is one of these.
     pub(super) fn is_for(&self, goals: &[Goal]) -> bool {
         goals.contains(&self.conditions.goal)

@@ -10,8 +10,8 @@ use model::{
     units::BitRate,
 };
 
-/// Readings with conditions.
-pub(super) struct Look<'r> {
+/// Readings of a machine, and the conditions under which they are judged.
+pub(super) struct Context<'r> {
     pub(super) readings: &'r HostReadings,
     pub(super) conditions: &'r Conditions,
     /// Profile of the goal, with numbers for the rate and the round-trip time.
@@ -26,13 +26,13 @@ pub(super) struct Port<'r> {
     pub(super) settings: &'r InterfaceSettings,
 }
 
-impl<'r> Look<'r> {
+impl<'r> Context<'r> {
     /// Readings under these conditions.
     pub(super) fn of(readings: &'r HostReadings, conditions: &'r Conditions) -> Self {
         let profile = crate::profile(conditions.goal);
-        let look = Self { readings, conditions, profile: profile.clone() };
-        let profile = profile.on_path(look.link_speed(), conditions.rtt_s);
-        Self { profile, ..look }
+        let context = Self { readings, conditions, profile: profile.clone() };
+        let profile = profile.on_path(context.link_speed(), conditions.rtt_s);
+        Self { profile, ..context }
     }
 
     /// The value that the profile has for a setting of the machine.
@@ -50,7 +50,7 @@ impl<'r> Look<'r> {
     /// Whether the condition of a value holds for a port.
     pub(super) fn holds(&self, value: &ProfileValue, port: &Port<'_>) -> bool {
         let interface = InterfaceReading {
-            driver: port.facts.driver.known().cloned().unwrap_or_default(),
+            driver: port.facts.driver.clone(),
             speed: self.conditions.speed_bps.map(|bps| BitRate(bps as u64)).or(port.link_speed()),
             is_virtual: port.facts.card.is_none(),
             ..InterfaceReading::default()

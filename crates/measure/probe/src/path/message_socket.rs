@@ -6,7 +6,7 @@ use std::{
 };
 
 use kernel::error_queue::{Fate, IcmpError, PathSocket, Sent};
-use model::{IpVersion, Seat};
+use model::{IpVersion, SideSetup};
 use socket2::Type;
 
 use super::{
@@ -22,7 +22,7 @@ const UDP_HEADER: u32 = 8;
 const AT_ONCE: usize = 64;
 
 /// A bound socket.
-pub(super) struct Post {
+pub(super) struct MessageSocket {
     socket: PathSocket,
     token: u32,
     /// Bytes of a packet that are not payload.
@@ -38,17 +38,17 @@ pub(super) enum Event {
     Outcome(u32, Outcome),
 }
 
-impl Post {
-    /// A socket on a free port of the seat's address.
-    pub(super) fn open(seat: &Seat) -> Result<Self, ProbeError> {
-        let ip = IpVersion::of(seat.local);
-        let socket: UdpSocket = bound(SocketAddr::new(seat.local, 0), Type::DGRAM)?.into();
+impl MessageSocket {
+    /// A socket on a free port of the setup's address.
+    pub(super) fn open(setup: &SideSetup) -> Result<Self, ProbeError> {
+        let ip = IpVersion::of(setup.local);
+        let socket: UdpSocket = bound(SocketAddr::new(setup.local, 0), Type::DGRAM)?.into();
         let ip_header = match ip {
             IpVersion::V4 => 20,
             IpVersion::V6 => 40,
         };
         let (socket, headers) = (PathSocket::new(socket, ip)?, ip_header + UDP_HEADER);
-        Ok(Self { socket, token: seat.token, headers, buffer: vec![0; BUFFER] })
+        Ok(Self { socket, token: setup.token, headers, buffer: vec![0; BUFFER] })
     }
 
     /// Where it is bound.
@@ -86,7 +86,7 @@ impl Post {
         Ok(())
     }
 
-    /// Sends a probe packet of this size, at least [`Post::smallest`].
+    /// Sends a probe packet of this size, at least [`MessageSocket::smallest`].
     pub(super) fn probe(&mut self, id: u32, size: u32, ttl: u8) -> Result<Sent, ProbeError> {
         let length = (size - self.headers) as usize;
         let bytes = &mut self.buffer[..length];
