@@ -269,13 +269,13 @@ fn share(mut ports: Vec<Port>) -> Vec<Port> {
 fn readings(interface: &Interface, device: &Device, counters: BTreeMap<String, u64>) -> Readings {
     let up = interface.flags.iter().any(|flag| flag == "UP");
     Readings {
-        up,
+        up: Reading::Known(up),
         carrier: interface.status.as_deref().filter(|_| up).map(|status| status == "active"),
         full_duplex: interface.media.as_ref().and_then(|media| media.is_full_duplex),
         autonegotiation: interface.media.as_ref().map(|media| media.is_negotiated),
         temperatures: Vec::new(),
         module: interface.light.clone().into_reading(),
-        counters,
+        counters: Reading::Known(counters),
         bus_errors: bus_errors(device),
     }
 }
@@ -365,7 +365,8 @@ mod tests {
         let port = cards(&said).ports.remove(0);
         assert_eq!(port.interface.firmware_version, known("eTrack 0x800003e2 PHY FW V286"));
         assert_eq!(port.readings.bus_errors, [("0000:02:00.0 correctable kinds".to_owned(), 1)].into());
-        assert_eq!((port.readings.counters["Ierrs"], port.readings.carrier, port.readings.up), (3, Some(true), true));
+        assert_eq!(port.readings.counters.known().and_then(|all| all.get("Ierrs")), Some(&3));
+        assert_eq!((port.readings.carrier, port.readings.up.clone()), (Some(true), Reading::Known(true)));
     }
 
     #[test]

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     network::IpVersion,
     plausible::{self, Checked},
+    reading::{OrEmpty, Reading},
     units::Mtu,
 };
 
@@ -149,7 +150,8 @@ pub struct Endpoint {
     /// Its interface.
     pub interface: String,
     /// Driver of the interface.
-    pub driver: String,
+    #[serde(with = "OrEmpty::<String>")]
+    pub driver: Reading<String>,
     /// MTU of the interface.
     pub mtu: Mtu,
     /// Its addresses, IPv4 first.
@@ -283,7 +285,7 @@ mod tests {
             machine: String::new(),
             namespace: String::new(),
             interface: format!("port-{name}"),
-            driver: String::new(),
+            driver: Reading::Absent,
             mtu: Mtu(mtu),
             addresses: Vec::new(),
             cpus: Vec::new(),

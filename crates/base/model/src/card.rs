@@ -103,7 +103,7 @@ impl Card {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Readings {
     /// Whether it is set up (administratively).
-    pub up: bool,
+    pub up: Reading<bool>,
     /// Whether it hears the other end; `None` while it is down.
     pub carrier: Option<bool>,
     /// Whether it sends and receives at the same time.
@@ -116,7 +116,8 @@ pub struct Readings {
     #[serde(default)]
     pub module: Reading<ModuleReadings>,
     /// The kernel's counters since the driver was loaded.
-    pub counters: BTreeMap<String, u64>,
+    #[serde(with = "OrEmpty::<BTreeMap<String, u64>>")]
+    pub counters: Reading<BTreeMap<String, u64>>,
     /// Errors of PCI Express by device, severity and kind, like `0000:01:00.0 correctable BadTLP`; those at 0 are left out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub bus_errors: BTreeMap<String, u64>,

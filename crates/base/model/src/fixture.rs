@@ -31,7 +31,7 @@ fn endpoint(name: &str, host: u8) -> Endpoint {
         machine: String::new(),
         namespace: format!("wp1f-{name}"),
         interface: format!("lab-{name}"),
-        driver: "veth".to_owned(),
+        driver: "veth".into(),
         mtu: Mtu(1500),
         addresses: vec![IpAddr::from(Ipv4Addr::new(198, 18, 0, host))],
         cpus: vec![],

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::reading::Reading;
+
 /// The cores of a machine.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CpuFacts {
@@ -25,8 +27,19 @@ pub struct CoreFacts {
     pub cpu: usize,
     /// Its NUMA node.
     pub node: Option<usize>,
-    /// Threads of the same physical core (SMT), itself among them.
-    pub siblings: Vec<usize>,
+    /// Threads of the same physical core (SMT), itself among them; absent where the kernel does not know of any.
+    pub siblings: Reading<Vec<usize>>,
+}
+
+impl CoreFacts {
+    /// Whether one of these is a thread of the same physical core. Where its siblings could not be read, each may be one.
+    pub fn may_be_sibling(&self, cpus: &[usize]) -> bool {
+        match &self.siblings {
+            Reading::Known(siblings) => cpus.iter().any(|cpu| siblings.contains(cpu)),
+            Reading::Absent => cpus.contains(&self.cpu),
+            Reading::Unreadable { .. } => true,
+        }
+    }
 }
 
 /// Where a network card is.

@@ -44,7 +44,7 @@ pub(crate) fn choose(facts: &CpuFacts) -> [Chosen; 2] {
 /// device shares theirs.
 pub(crate) fn choose_beside(facts: &CpuFacts, count: usize) -> ([Chosen; 2], Vec<usize>) {
     let device = beside(facts, &[], count);
-    let is_left = |core: &&CoreFacts| !device.iter().any(|cpu| *cpu == core.cpu || core.siblings.contains(cpu));
+    let is_left = |core: &&CoreFacts| !device.contains(&core.cpu) && !core.may_be_sibling(&device);
     let left = CpuFacts { cores: facts.cores.iter().filter(is_left).cloned().collect(), ..facts.clone() };
     if physical(&usable_cores(&left)).len() >= 2 {
         return (choose(&left), device);
@@ -138,7 +138,7 @@ fn apart<'a>(cores: &[&'a CoreFacts], ends: usize, wanted: impl Fn(&CoreFacts) -
 fn physical(cores: &[&CoreFacts]) -> Vec<Physical> {
     let mut found: Vec<Physical> = Vec::new();
     for core in cores {
-        match found.iter_mut().find(|threads| threads.iter().any(|thread| core.siblings.contains(thread))) {
+        match found.iter_mut().find(|threads| core.may_be_sibling(threads)) {
             Some(threads) => threads.push(core.cpu),
             None => found.push(vec![core.cpu]),
         }
@@ -196,7 +196,7 @@ fn on_one(threads: &Physical) -> [Chosen; 2] {
 
 #[cfg(test)]
 mod tests {
-    use model::CardFacts;
+    use model::{CardFacts, Reading};
 
     use super::*;
 
@@ -205,13 +205,23 @@ mod tests {
         let core = |(cpu, siblings, node): &(usize, &[usize], usize)| CoreFacts {
             cpu: *cpu,
             node: Some(*node),
-            siblings: siblings.to_vec(),
+            siblings: siblings.to_vec().into(),
         };
         CpuFacts {
             allowed: cores.iter().map(|(cpu, ..)| *cpu).collect(),
             cores: cores.iter().map(core).collect(),
             ..CpuFacts::default()
         }
+    }
+
+    #[test]
+    fn cores_whose_siblings_are_unreadable_are_not_taken_for_physical_ones() {
+        let mut facts = plain(4);
+        for core in &mut facts.cores {
+            core.siblings = Reading::Unreadable { path: "/sys/x".into(), why: "Permission denied".into() };
+        }
+        let cpus = choose(&facts).map(|chosen| chosen.cpus);
+        assert_eq!(cpus, [vec![0], vec![1]], "four cores are dealt out two each, threads of one core are not");
     }
 
     /// So many single-threaded cores on one node.

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn a_device_under_test_receives_in_threads_on_its_cores() {
-        let cores = [0, 1].map(|cpu| CoreFacts { cpu, siblings: vec![cpu], ..CoreFacts::default() });
+        let cores = [0, 1].map(|cpu| CoreFacts { cpu, siblings: vec![cpu].into(), ..CoreFacts::default() });
         let cpus = CpuFacts { allowed: vec![0, 1], cores: cores.to_vec(), ..CpuFacts::default() };
         let agent = Fake::new(move |request| match request {
             Request::LabState { .. } => Some(Ok(Reply::LabState(LabState { cpus: cpus.clone(), ipv6: false }))),

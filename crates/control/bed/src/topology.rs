@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use model::{Bed, BedKind, ClockRelation, Dut, Endpoint, Manager, Mtu, Privilege};
+use model::{Bed, BedKind, ClockRelation, Dut, Endpoint, Manager, Mtu, Privilege, Reading};
 
 use crate::{reference::Network, through::Route};
 
@@ -47,7 +47,7 @@ pub(crate) enum Role {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Interface {
     pub(crate) name: String,
-    pub(crate) driver: String,
+    pub(crate) driver: Reading<String>,
     pub(crate) mtu: Mtu,
     /// IPv4 first.
     pub(crate) addresses: Vec<Network>,

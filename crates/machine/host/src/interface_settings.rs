@@ -32,7 +32,7 @@ const OFFLOADS: [&str; 11] = [
 const PAUSE: u32 = 13;
 const ASYMMETRIC_PAUSE: u32 = 14;
 
-/// Those that an inspection judges.
+/// Settings with the offloads that an inspection judges.
 pub(crate) fn judged(source: &dyn Source, link: &Link) -> InterfaceSettings {
     let settings = of(source, link);
     let offloads = settings.offloads.map(|mut offloads| {
@@ -42,7 +42,7 @@ pub(crate) fn judged(source: &dyn Source, link: &Link) -> InterfaceSettings {
     InterfaceSettings { offloads, ..settings }
 }
 
-/// All of them.
+/// All settings.
 pub(crate) fn of(source: &dyn Source, link: &Link) -> InterfaceSettings {
     let name = link.name.as_str();
     let card = card_of(source, name);

@@ -25,7 +25,9 @@ fn cpus_of(source: &dyn Source, interface: Option<&str>) -> CpuFacts {
     let core = |cpu: usize| CoreFacts {
         cpu,
         node: nodes.iter().find(|(_, cpus)| cpus.contains(&cpu)).map(|(node, _)| *node),
-        siblings: list(format!("{CPUS}/cpu{cpu}/topology/thread_siblings_list")),
+        siblings: source
+            .read(&format!("{CPUS}/cpu{cpu}/topology/thread_siblings_list"))
+            .and_then(|text| core_list::parse(&text)),
     };
     CpuFacts {
         allowed: source.allowed_cpus().or_default(),
@@ -69,7 +71,7 @@ mod tests {
     fn each_core_is_its_own_sibling() {
         let facts = cpus(None);
         assert!(!facts.allowed.is_empty() && !facts.cores.is_empty(), "{facts:?}");
-        assert!(facts.cores.iter().all(|core| core.siblings.contains(&core.cpu)), "{facts:?}");
+        assert!(facts.cores.iter().all(|core| core.may_be_sibling(&[core.cpu])), "{facts:?}");
         assert_eq!(facts.card, None);
     }
 
@@ -91,7 +93,7 @@ mod tests {
         machine.link("/sys/class/net/eth1/device", "/sys/devices/pci0000:00/0000:00:03.0/virtio1");
         let facts = cpus_of(&machine, Some("eth1"));
         assert_eq!(facts.cores.iter().map(|core| core.node).collect::<Vec<_>>(), [Some(0), Some(0), Some(1), Some(1)]);
-        assert_eq!((facts.cores[2].siblings.as_slice(), facts.isolated.as_slice()), (&[2, 3][..], &[3][..]));
+        assert_eq!((&facts.cores[2].siblings, facts.isolated.as_slice()), (&vec![2, 3].into(), &[3][..]));
         assert_eq!(facts.card, Some(CardFacts { node: Some(1), interrupts: vec![2] }));
     }
 

@@ -31,6 +31,8 @@ pub(crate) struct Recorded {
     pub(crate) drivers: BTreeMap<String, Driver>,
     /// Whether the kernel refuses to tell the drivers.
     pub(crate) refused_drivers: bool,
+    /// Whether it refuses to tell links and counters.
+    pub(crate) refused_links: bool,
     /// Lines of its kernel log.
     pub(crate) log: Reading<Vec<String>>,
     /// Numbers of its drivers.
@@ -50,6 +52,7 @@ impl Recorded {
             links: Vec::new(),
             drivers: BTreeMap::new(),
             refused_drivers: false,
+            refused_links: false,
             log: Reading::Absent,
             settings: BTreeMap::new(),
             offloads: BTreeMap::new(),
@@ -108,15 +111,12 @@ impl Source for Recorded {
     }
 
     fn links(&self) -> Reading<Vec<Link>> {
-        self.links.clone().into()
+        if self.refused_links { refused("ip link") } else { self.links.clone().into() }
     }
 
     fn driver(&self, interface: &str) -> Reading<Driver> {
         if self.refused_drivers {
-            return Reading::Unreadable {
-                path: format!("ethtool -i {interface}"),
-                why: "Operation not permitted".into(),
-            };
+            return refused(&format!("ethtool -i {interface}"));
         }
         self.drivers.get(interface).cloned().map_or(Reading::Absent, Reading::Known)
     }
@@ -153,8 +153,8 @@ impl Source for Recorded {
         self.learned_mtus.clone().into()
     }
 
-    fn counters(&self, _: &str) -> Reading<(Counters, Vec<Qdisc>)> {
-        Reading::Absent
+    fn counters(&self, interface: &str) -> Reading<(Counters, Vec<Qdisc>)> {
+        if self.refused_links { refused(&format!("ip -s link show {interface}")) } else { Reading::Absent }
     }
 
     fn driver_counters(&self, _: &str) -> Reading<Vec<(String, u64)>> {
@@ -168,4 +168,8 @@ impl Source for Recorded {
     fn log(&self) -> Reading<Vec<String>> {
         self.log.clone()
     }
+}
+
+fn refused<T>(question: &str) -> Reading<T> {
+    Reading::Unreadable { path: question.into(), why: "Operation not permitted".into() }
 }

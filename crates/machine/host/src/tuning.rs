@@ -44,7 +44,7 @@ pub fn readings(asked: &SettingsToRead) -> kernel::Result<TuningReadings> {
     })
 }
 
-/// Those of the first core that says.
+/// Governors that the first core with such a list knows.
 fn known_governors(source: &dyn Source, cores: &[usize]) -> Vec<String> {
     let path = |core| format!("/sys/devices/system/cpu/cpu{core}/cpufreq/scaling_available_governors");
     let known = cores.iter().find_map(|core| source.read(&path(core)).into_known());

@@ -40,7 +40,7 @@ pub use pktgen::Pktgen;
 pub use xdp::socket::Mode;
 
 pub use receiver::{
-    Attached, Counter, Place, Receive, Received, ReceivedStream, Receiver, SocketReceiver, Times, attach,
+    Attached, Counter, Place, Received, ReceivedStream, Receiver, ReceiverOptions, SocketReceiver, Times, attach,
 };
 pub use udp::Udp;
 pub use xsk::Xsk;

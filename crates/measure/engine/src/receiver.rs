@@ -4,37 +4,24 @@ mod sockets;
 
 use std::net::IpAddr;
 
-use frame::Compiled;
 use model::Nanos;
-pub use xdp::receiver::{Counted as ReceivedStream, Times};
+pub use xdp::receiver::{Counted as ReceivedStream, Options as ReceiverOptions, Times};
 
 use crate::{EngineError, Job};
 pub use sockets::SocketReceiver;
 
-/// Options of a receiver.
-#[derive(Clone, Debug)]
-pub struct Receive {
-    /// The job's token.
-    pub token: u16,
-    /// Stream of each numbered sequence, see [`crate::Job::sequences`].
-    pub sequences: Vec<Compiled>,
-    /// Whether to verify the checksum of each frame, to detect corrupt ones.
-    pub verify: bool,
-    /// Whether each flow is a sequence of its own, for paths that may reorder flows.
-    pub per_flow: bool,
-    /// Whether [`crate::Pktgen`] sends: its frames carry its own number, and checksums are not verified.
-    pub pktgen: bool,
-    /// Whether to measure gaps between frames of each sequence, at the cost of one clock reading per frame.
-    pub gaps: bool,
-    /// Whether the sender's payload is that of the sequences, so that packets can be compared with it.
-    pub compare: bool,
-}
-
-impl Receive {
-    /// Options for this job: with checksums and payloads, without gaps.
-    pub fn of(job: &Job) -> Self {
-        let (token, sequences) = (job.token, job.sequences());
-        Self { token, sequences, verify: true, per_flow: false, pktgen: false, gaps: false, compare: true }
+impl Job {
+    /// Options of a receiver for this job: with checksums and payloads, without gaps.
+    pub fn receiver_options(&self) -> ReceiverOptions {
+        ReceiverOptions {
+            token: self.token,
+            sequences: self.sequences(),
+            verify: true,
+            per_flow: false,
+            pktgen: false,
+            gaps: false,
+            compare: true,
+        }
     }
 }
 
@@ -63,10 +50,8 @@ pub struct Receiver(xdp::Receiver);
 
 impl Receiver {
     /// Attaches to an interface of the caller's namespace.
-    pub fn attach(interface: &str, what: &Receive) -> Result<Self, EngineError> {
-        let Receive { token, sequences, verify, per_flow, pktgen, gaps, compare } = what.clone();
-        let options = xdp::receiver::Options { token, sequences, verify, per_flow, pktgen, gaps, compare };
-        Ok(Self(xdp::Receiver::attach(interface, &options)?))
+    pub fn attach(interface: &str, what: &ReceiverOptions) -> Result<Self, EngineError> {
+        Ok(Self(xdp::Receiver::attach(interface, what)?))
     }
 }
 
@@ -97,7 +82,7 @@ pub struct Attached {
 }
 
 /// Counts arrivals at an interface of the caller's namespace and this address of it, from now on.
-pub fn attach(interface: &str, local: IpAddr, what: &Receive, place: Place) -> Result<Attached, EngineError> {
+pub fn attach(interface: &str, local: IpAddr, what: &ReceiverOptions, place: Place) -> Result<Attached, EngineError> {
     let in_driver = || Receiver::attach(interface, what).map(|it| Attached { counter: Box::new(it), port: None });
     let by_socket = |core| {
         let socket = SocketReceiver::open(local, what, core)?;

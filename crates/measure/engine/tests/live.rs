@@ -20,7 +20,7 @@ use model::{
     stream::{Load, Mac, Pacing, Rate},
 };
 use wire::Wire;
-use wireproof_engine::{AfPacket, Counter, EngineError, Job, Live, Receive, Received, Receiver, Sender, Sent};
+use wireproof_engine::{AfPacket, Counter, EngineError, Job, Live, Received, Receiver, ReceiverOptions, Sender, Sent};
 
 const SECOND: Nanos = Nanos(1_000_000_000);
 
@@ -61,7 +61,7 @@ fn send(wire: &Wire, job: &Job) -> Result<Sent, EngineError> {
 }
 
 /// Reports of the sender and the receiver.
-fn measure(test: &str, job: &Job, receive: &Receive) -> (Sent, Received) {
+fn measure(test: &str, job: &Job, receive: &ReceiverOptions) -> (Sent, Received) {
     let wire = Wire::up(test);
     let receiver = wire.at_b(|| Receiver::attach("wp0", receive)).expect("veth has native XDP");
     let sent = send(&wire, job).expect("live frames");
@@ -106,7 +106,7 @@ fn frames_of_every_kind_arrive_whole() {
     ];
     for (name, toml) in kinds {
         let job = job(&words(toml));
-        let (sent, received) = measure(name, &job, &Receive::of(&job));
+        let (sent, received) = measure(name, &job, &job.receiver_options());
         println!("{name}: {sent:?}");
         assert_eq!(sent.streams.iter().map(|stream| stream.frames).sum::<u64>(), 100_000, "{name}: {sent:?}");
         assert_whole(&sent, &received);
@@ -117,7 +117,7 @@ fn frames_of_every_kind_arrive_whole() {
 fn flows_are_counted_one_by_one_up_to_a_million() {
     let stream = Stream { flows: Some(1_000_000), ..Stream::default() };
     let job = Job { most: Some(3_000_000), ..job(&[stream]) };
-    let (sent, received) = measure("million", &job, &Receive { per_flow: true, ..Receive::of(&job) });
+    let (sent, received) = measure("million", &job, &ReceiverOptions { per_flow: true, ..job.receiver_options() });
     assert_whole(&sent, &received);
 }
 
@@ -125,7 +125,7 @@ fn flows_are_counted_one_by_one_up_to_a_million() {
 fn two_cores_number_a_sequence_each_and_lose_nothing() {
     let job = Job { cpus: vec![0, 1], most: Some(1_000_001), ..job(&[Stream::default()]) };
     let wire = Wire::with_queues("cores", 2);
-    let receiver = wire.at_b(|| Receiver::attach("wp0", &Receive::of(&job))).expect("veth has native XDP");
+    let receiver = wire.at_b(|| Receiver::attach("wp0", &job.receiver_options())).expect("veth has native XDP");
     let sent = send(&wire, &job).expect("live frames");
     assert_eq!(sent.streams[0].numbered, [(0, 500_001), (1, 500_000)]);
     assert_eq!(sent.streams[0].refused, 0);
@@ -138,7 +138,7 @@ fn a_load_is_met_and_its_end_too() {
         let load = Load { rate: Rate::Packets(PacketRate(100_000)), pacing, ..Load::default() };
         let stream = Stream { load, ..Stream::default() };
         let job = Job { most: None, duration: SECOND, ..job(&[stream]) };
-        let (sent, received) = measure("load", &job, &Receive::of(&job));
+        let (sent, received) = measure("load", &job, &job.receiver_options());
         assert_whole(&sent, &received);
         let (first, last) = sent.streams[0].span.expect("frames were sent");
         let Nanos(given_up) = sent.streams[0].given_up;
@@ -159,7 +159,7 @@ fn the_times_between_frames_are_taken_where_they_are_asked_for() {
         Stream { load, vlans: vec!["7".parse().expect("a VLAN")], ..Stream::default() },
     ] {
         let job = Job { most: Some(4_000), ..job(&[stream]) };
-        let (sent, received) = measure("gaps", &job, &Receive { gaps: true, ..Receive::of(&job) });
+        let (sent, received) = measure("gaps", &job, &ReceiverOptions { gaps: true, ..job.receiver_options() });
         let gaps = &received.numbered[0].gaps;
         assert_eq!(gaps.counts.iter().map(|(_, count)| count).sum::<u64>(), 3_999, "{gaps:?}");
         let (first, last) = sent.streams[0].span.expect("frames were sent");
@@ -169,7 +169,7 @@ fn the_times_between_frames_are_taken_where_they_are_asked_for() {
         assert!(gaps.least <= 50_000 && gaps.longest >= 50_000, "{gaps:?}");
     }
     let job = job(&[Stream::default()]);
-    let (_, received) = measure("nogaps", &job, &Receive::of(&job));
+    let (_, received) = measure("nogaps", &job, &job.receiver_options());
     assert!(received.numbered[0].gaps.counts.is_empty());
 }
 
@@ -177,7 +177,7 @@ fn the_times_between_frames_are_taken_where_they_are_asked_for() {
 fn a_stop_is_obeyed_and_what_was_sent_until_then_is_known() {
     let job = Job { most: None, ..job(&[Stream::default()]) };
     let wire = Wire::up("stop");
-    let receiver = wire.at_b(|| Receiver::attach("wp0", &Receive::of(&job))).expect("veth has native XDP");
+    let receiver = wire.at_b(|| Receiver::attach("wp0", &job.receiver_options())).expect("veth has native XDP");
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let mut sender = wire.at_a(|| Live::new(job.clone(), 256)).expect("root");
     let (sent, took) = thread::scope(|scope| {
@@ -197,8 +197,9 @@ fn a_stop_is_obeyed_and_what_was_sent_until_then_is_known() {
 fn a_receiver_that_is_there_already_is_left_alone() {
     let job = job(&[Stream::default()]);
     let wire = Wire::up("busy");
-    let first = wire.at_b(|| Receiver::attach("wp0", &Receive::of(&job))).expect("veth has native XDP");
-    let error = wire.at_b(|| Receiver::attach("wp0", &Receive::of(&job))).err().expect("one at a time").to_string();
+    let first = wire.at_b(|| Receiver::attach("wp0", &job.receiver_options())).expect("veth has native XDP");
+    let error =
+        wire.at_b(|| Receiver::attach("wp0", &job.receiver_options())).err().expect("one at a time").to_string();
     assert!(error.contains("wp0 already has an XDP program") && error.contains("ip link show wp0"), "{error}");
     let sent = send(&wire, &job).expect("live frames");
     assert_whole(&sent, &first.read().expect("readable"));
@@ -209,9 +210,11 @@ fn what_cannot_be_is_said_beforehand() {
     let job = job(&[Stream::default()]);
     let wire = Wire::with_queues("queues", 2);
     wire.set_queues(&wire.b, 1, 2);
-    let error = wire.at_b(|| Receiver::attach("wp0", &Receive::of(&job))).err().expect("too few queues").to_string();
+    let error =
+        wire.at_b(|| Receiver::attach("wp0", &job.receiver_options())).err().expect("too few queues").to_string();
     assert!(error.contains("ethtool -L wp0"), "{error}");
-    let none = wire.at_b(|| Receiver::attach("none0", &Receive::of(&job))).err().expect("no interface").to_string();
+    let none =
+        wire.at_b(|| Receiver::attach("none0", &job.receiver_options())).err().expect("no interface").to_string();
     assert_eq!(none, "there is no interface none0 here");
     let none = wire.at_a(|| Live::new(Job { interface: "none0".to_owned(), ..job.clone() }, 256)).err();
     assert_eq!(none.expect("no interface").to_string(), "there is no interface none0 here");
@@ -229,7 +232,7 @@ fn attaching_and_detaching_take_little_time() {
     let mut times: Vec<Duration> = (0..5)
         .map(|_| {
             let start = Instant::now();
-            let receiver = wire.at_b(|| Receiver::attach("wp0", &Receive::of(&job))).expect("veth has native XDP");
+            let receiver = wire.at_b(|| Receiver::attach("wp0", &job.receiver_options())).expect("veth has native XDP");
             let sender = wire.at_a(|| Live::new(job.clone(), 256)).expect("root");
             drop((receiver, sender));
             start.elapsed()
@@ -248,7 +251,7 @@ fn one_fault_of_each_kind_among_a_million_frames_is_found() {
     for cpu in [0, 1] {
         let job = Job { most: Some(FRAMES), ..job(&[Stream::default()]) };
         let wire = Wire::with_queues("faults", 2);
-        let receiver = wire.at_b(|| Receiver::attach("wp0", &Receive::of(&job))).expect("veth has native XDP");
+        let receiver = wire.at_b(|| Receiver::attach("wp0", &job.receiver_options())).expect("veth has native XDP");
         send(&wire, &job).expect("live frames");
         let put = |sequence: u64, damaged: bool| {
             let mut frame = [0; 60];
@@ -288,7 +291,8 @@ fn jumbo_frames_of_several_parts_are_counted_and_verified() {
     for end in [&wire.a, &wire.b] {
         link::set_mtu(end, "wp0", Mtu(9000)).expect("veth takes it");
     }
-    let receiver = wire.at_b(|| Receiver::attach("wp0", &Receive::of(&job))).expect("it takes frames of several parts");
+    let receiver =
+        wire.at_b(|| Receiver::attach("wp0", &job.receiver_options())).expect("it takes frames of several parts");
     let send = || AfPacket::open(job.clone())?.send(&AtomicBool::new(false), &AtomicU64::new(0));
     let sent = wire.at_a(send).expect("it is up");
     assert_eq!(sent.streams[0].frames, 1_000);
@@ -314,9 +318,9 @@ fn changes_under_a_valid_checksum_are_found_in_compared_frames() {
         let compiled =
             Compiled::new(stream, &Place { mtu: Mtu(9000), ..place(IpVersion::V4) }).expect("it fits the MTU");
         let job = Job { streams: vec![compiled], ..job(&[Stream::default()]) };
-        let what = Receive::of(&job);
+        let what = job.receiver_options();
         for (compare, counts) in [(true, (128, 2, 3)), (false, (130, 0, 0))] {
-            let receive = Receive { compare, ..what.clone() };
+            let receive = ReceiverOptions { compare, ..what.clone() };
             let receiver = wire.at_b(|| Receiver::attach("wp0", &receive)).expect("veth has native XDP");
             wire.at_a(|| {
                 let socket = Frames::open("wp0", 0x0800).expect("it is up");
@@ -360,7 +364,7 @@ fn what_nobody_takes_at_the_other_end_is_said_of_few_frames_too() {
 fn an_interface_that_vanishes_ends_the_sending_with_its_name() {
     let job = Job { most: None, ..job(&[Stream::default()]) };
     let wire = Wire::up("vanish");
-    let _receiver = wire.at_b(|| Receiver::attach("wp0", &Receive::of(&job))).expect("veth has native XDP");
+    let _receiver = wire.at_b(|| Receiver::attach("wp0", &job.receiver_options())).expect("veth has native XDP");
     let start = Instant::now();
     let error = thread::scope(|scope| {
         let sending = scope.spawn(|| send(&wire, &job));
@@ -377,7 +381,7 @@ fn a_killed_receiver_leaves_nothing_attached() {
     const HELD: &str = "WIREPROOF_TEST_HELD_NAMESPACE";
     let job = job(&[Stream::default()]);
     if let Ok(namespace) = env::var(HELD) {
-        let attach = || Receiver::attach("wp0", &Receive::of(&job));
+        let attach = || Receiver::attach("wp0", &job.receiver_options());
         let _receiver = kernel::namespace::within(&namespace, attach).expect("it exists").expect("veth has native XDP");
         println!("attached");
         thread::sleep(Duration::from_secs(60));

@@ -12,7 +12,7 @@ use frame::{Compiled, Place, Tag};
 use kernel::link;
 use model::{Mtu, Nanos, Stream, stream::Mac};
 use wire::{PORT, Wire};
-use wireproof_engine::{AfPacket, Counter, EngineError, Job, Mode, Receive, Sender, Sent, SocketReceiver, Udp, Xsk};
+use wireproof_engine::{AfPacket, Counter, EngineError, Job, Mode, Sender, Sent, SocketReceiver, Udp, Xsk};
 use xdp::{
     Redirect,
     socket::{Frame, FrameSize, Options, Socket, Umem},
@@ -181,7 +181,7 @@ fn udp_sockets_send_and_count_without_a_driver() {
         1500,
         COUNT,
     );
-    let what = Receive::of(&job);
+    let what = job.receiver_options();
     let receiver = wire.at_b(|| SocketReceiver::open(to, &what, None)).expect("a port is free");
     let port = receiver.port();
     let sent = wire.at_a(|| {

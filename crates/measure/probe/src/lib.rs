@@ -12,6 +12,7 @@ mod transactions;
 
 mod control;
 mod datagrams;
+mod direction;
 mod error;
 mod greeting;
 mod schedule;

@@ -49,7 +49,7 @@ fn port(port: &Port, t: &Texts) -> String {
         ("card-addresses", interface.addresses.join(", ")),
         ("card-bus", hops(card, t)),
         ("card-capacity", capacity(card, t)),
-        ("card-counters", counters(readings)),
+        ("card-counters", counters(readings, t)),
     ];
     format!("{}  {}\n{}", interface.name, card.model, table(&rows, t))
 }
@@ -84,11 +84,11 @@ fn mac(interface: &InterfaceFacts, card: &Card, t: &Texts) -> String {
 
 /// State, speed and how it came about.
 pub(crate) fn link(interface: &InterfaceFacts, readings: &Readings, card: &Card, t: &Texts) -> String {
-    let state = match (readings.up, readings.carrier) {
+    let state = show::reading(&readings.up, t, |up| match (up, readings.carrier) {
         (false, _) => t.get("card-link-down"),
         (true, Some(false)) => t.get("card-link-no-carrier"),
         (true, _) => t.get("card-link-up"),
-    };
+    });
     let speed = |mbps: u32| show::rate(f64::from(mbps) * 1e6);
     let top = card.top_speed_mbps.copied().map(|mbps| t.with("card-link-top", &[("speed", &speed(mbps))]));
     let duplex = readings.full_duplex.filter(|full| !full).map(|_| t.get("card-link-half-duplex"));
@@ -167,10 +167,12 @@ fn bus(link: &Shortfall<'_>, key: &str, t: &Texts) -> String {
 }
 
 /// Traffic always, and whatever else is not zero.
-fn counters(readings: &Readings) -> String {
+fn counters(readings: &Readings, t: &Texts) -> String {
     const TRAFFIC: [&str; 4] = ["rx_packets", "tx_packets", "rx_bytes", "tx_bytes"];
-    let said = readings.counters.iter().filter(|(name, count)| **count > 0 || TRAFFIC.contains(&name.as_str()));
-    said.map(|(name, count)| format!("{name} {}", show::grouped(*count))).collect::<Vec<_>>().join(", ")
+    show::reading(&readings.counters, t, |counters| {
+        let said = counters.iter().filter(|(name, count)| **count > 0 || TRAFFIC.contains(&name.as_str()));
+        said.map(|(name, count)| format!("{name} {}", show::grouped(*count))).collect::<Vec<_>>().join(", ")
+    })
 }
 
 fn refused(refused: &Refused, t: &Texts) -> String {
@@ -202,11 +204,15 @@ mod tests {
             InterfaceFacts { name: "eth1".into(), driver: "ixgbe".into(), card: Some(card), ..Default::default() };
         let lanes = vec![LaneReadings { received_mw: 0.0, sent_mw: 0.5, bias_ma: 7.0 }];
         let readings = Readings {
-            up: true,
+            up: Reading::Known(true),
             carrier: Some(false),
             temperatures: vec![("loc1".into(), 54.0)],
             module: ModuleReadings { celsius: 38.5, volts: 3.3, lanes }.into(),
-            counters: [("rx_packets".to_owned(), 12_345), ("rx_errors".to_owned(), 0)].into(),
+            counters: std::collections::BTreeMap::from([
+                ("rx_packets".to_owned(), 12_345),
+                ("rx_errors".to_owned(), 0),
+            ])
+            .into(),
             ..Readings::default()
         };
         Cards { ports: vec![Port { interface, readings }], refused: vec![] }

@@ -145,9 +145,9 @@ impl<'r> Port<'r> {
         self.end.readings.get(&self.facts.name)
     }
 
-    /// Whether it is set up.
+    /// Whether it is set up; by the state of its link where that could not be read.
     pub(super) fn is_up(&self) -> bool {
-        self.readings().map_or(self.facts.state == "up", |readings| readings.up)
+        self.readings().and_then(|readings| readings.up.copied()).unwrap_or(self.facts.state == "up")
     }
 
     /// The highest rate of its card, or that of its link.

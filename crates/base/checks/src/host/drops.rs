@@ -1,7 +1,7 @@
 //! Drops and damaged frames since the machine was started.
 
 use model::{
-    Delta, Source, Total,
+    Delta, Reading, Source, Total,
     drop_counters::tells_of_damage,
     inspection::{Check, Finding, Read, Severity},
 };
@@ -37,7 +37,12 @@ fn drops(port: &Port<'_>) -> Finding {
     let all: Vec<&Delta> = of_port(port).filter(|delta| !tells_of_damage(&delta.name)).collect();
     // The kernel's own counters alone: those of a driver count the same again.
     let dropped = all.iter().filter(|delta| delta.source == Source::Link).map(|delta| delta.delta).max().unwrap_or(0);
-    let counters = port.readings().map(|readings| &readings.counters);
+    let counters = match port.readings().map(|readings| &readings.counters) {
+        Some(Reading::Unreadable { path, why }) if !all.is_empty() => {
+            return Finding::unknown(Check::Drops, port.name(), path, why);
+        }
+        counters => counters.and_then(Reading::known),
+    };
     let counted = |name: &str| counters.and_then(|counters| counters.get(name)).copied().unwrap_or(0);
     let packets = counted("rx_packets").saturating_add(counted("tx_packets"));
     let severity = if dropped as f64 > SHARE * packets as f64 { Severity::Warn } else { Severity::Info };

@@ -94,14 +94,12 @@ fn clean(goal: Goal) -> HostReadings {
     ];
     let lanes = vec![LaneReadings { received_mw: 0.5, sent_mw: 0.5, bias_ma: 7.0 }];
     let readings = Readings {
-        up: true,
+        up: Reading::Known(true),
         carrier: Some(true),
         full_duplex: Some(true),
         autonegotiation: Some(true),
         module: ModuleReadings { celsius: 40.0, volts: 3.3, lanes }.into(),
-        counters: [("rx_packets", 1_000_000), ("tx_packets", 1_000_000)]
-            .map(|(name, count)| (name.to_owned(), count))
-            .into(),
+        counters: BTreeMap::from(["rx_packets", "tx_packets"].map(|name| (name.to_owned(), 1_000_000))).into(),
         ..Readings::default()
     };
     let slot = |name: &str, lanes, in_use, address: Option<&str>| Slot {

@@ -10,7 +10,7 @@ use crate::{
     units::{BitRate, Mtu},
 };
 
-/// What a plan has to be read for.
+/// Settings that a plan has to know.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct SettingsToRead {
     /// Interfaces that are tuned.

@@ -83,6 +83,16 @@ pub enum HostsError {
         /// The interface.
         interface: String,
     },
+    /// An interface whose MTU could not be read.
+    #[error("the MTU of {interface} of {host} is not known ({why}); \"ip link show {interface}\" there has to show it")]
+    UnknownMtu {
+        /// The machine.
+        host: String,
+        /// The interface.
+        interface: String,
+        /// The reason.
+        why: String,
+    },
     /// An interface that is a member of another.
     #[error(
         "{interface} of {host} belongs to {master}, which has its packets; name {master} in its place, or take it out"

@@ -84,14 +84,12 @@ pub enum NicError {
         what: Vec<String>,
     },
     /// Its driver rejects the MTU.
-    #[error("--mtu {mtu}: {name} ({driver}) takes an MTU from {least} to {most}")]
+    #[error("--mtu {mtu}: {nic} takes an MTU from {least} to {most}")]
     Mtu {
         /// Requested MTU.
         mtu: u32,
-        /// The NIC.
-        name: String,
-        /// Its driver.
-        driver: String,
+        /// The NIC, with its driver where that is known.
+        nic: String,
         /// Smallest MTU.
         least: u32,
         /// Largest MTU.

@@ -100,7 +100,7 @@ impl LabProperties {
     /// One end of a veth pair.
     pub(super) fn interface(&self, name: &str) -> Interface {
         let before = Before { mtu: self.mtu, ..Before::default() };
-        Interface { name: name.to_owned(), driver: "veth".to_owned(), mtu: self.mtu, before, ..Interface::default() }
+        Interface { name: name.to_owned(), driver: "veth".into(), mtu: self.mtu, before, ..Interface::default() }
     }
 
     /// Name of this node's namespace.

@@ -137,7 +137,7 @@ impl Nics {
         let routes = routes_of(&self.through, side, &all);
         let interface = Interface {
             name: nic.name.clone(),
-            driver: nic.driver.clone().or_default(),
+            driver: nic.driver.clone(),
             mtu,
             addresses: all,
             routes,
@@ -223,8 +223,8 @@ fn check_use(nic: &NicFacts, taking: NicConsent) -> Result<(), NicError> {
 fn check_mtu(nic: &NicFacts, mtu: Option<Mtu>) -> Result<(), NicError> {
     match (mtu, nic.mtus) {
         (Some(Mtu(mtu)), Some((least, most))) if !(least..=most).contains(&mtu) => {
-            let driver = nic.driver.clone().or_default();
-            Err(NicError::Mtu { mtu, name: nic.name.clone(), driver, least, most })
+            let driver = nic.driver.known().map(|driver| format!(" ({driver})"));
+            Err(NicError::Mtu { mtu, nic: nic.name.clone() + &driver.unwrap_or_default(), least, most })
         }
         _ => Ok(()),
     }

@@ -7,21 +7,18 @@ use crate::source::Source;
 
 /// Current readings of this interface.
 pub(crate) fn read(source: &dyn Source, interface: &str) -> Readings {
-    let settings = source.link_settings(interface).or_default();
-    let (counters, _) = source.counters(interface).or_default();
+    let settings = source.link_settings(interface).into_known();
     Readings {
-        up: source.links().or_default().iter().any(|link| link.name == interface && link.up),
+        up: source.links().map(|links| links.iter().any(|link| link.name == interface && link.up)),
         // The file is unreadable while the interface is down.
-        carrier: match source.read(&format!("/sys/class/net/{interface}/carrier")).or_default().as_str() {
-            "1" => Some(true),
-            "0" => Some(false),
-            _ => None,
-        },
-        full_duplex: settings.full_duplex,
-        autonegotiation: (!settings.supported.is_empty()).then_some(settings.autonegotiation),
+        carrier: source.read(&format!("/sys/class/net/{interface}/carrier")).into_known().map(|word| word == "1"),
+        full_duplex: settings.as_ref().and_then(|settings| settings.full_duplex),
+        autonegotiation: settings.filter(|it| !it.supported.is_empty()).map(|it| it.autonegotiation),
         temperatures: temperatures(source, &format!("/sys/class/net/{interface}/device/hwmon")),
         module: source.module_memory(interface).and_then(|memory| module::readings(&memory)),
-        counters: counters.into_iter().map(|(name, count)| (name.to_owned(), count)).collect(),
+        counters: source
+            .counters(interface)
+            .map(|(counters, _)| counters.into_iter().map(|(name, count)| (name.to_owned(), count)).collect()),
         bus_errors: pci::device_of(source, interface).map(|device| device.errors()).unwrap_or_default(),
     }
 }
@@ -40,6 +37,8 @@ fn temperatures(source: &dyn Source, sensors: &str) -> Vec<(String, f64)> {
 
 #[cfg(test)]
 mod tests {
+    use model::Reading;
+
     use super::*;
     use crate::{recorded::Recorded, source::LocalSource};
 
@@ -55,14 +54,27 @@ mod tests {
         ]);
         let readings = read(&machine, "eth1");
         assert_eq!(readings.temperatures, [("loc1".to_owned(), 54.0), (String::new(), -0.5)]);
-        assert_eq!((readings.carrier, readings.up, readings.autonegotiation), (Some(false), false, None));
+        assert_eq!(
+            (readings.carrier, readings.up, readings.autonegotiation),
+            (Some(false), Reading::Known(false), None)
+        );
         assert!(read(&machine, "none").temperatures.is_empty());
     }
 
     #[test]
     fn what_is_no_card_reads_its_counters_alone() {
         let read = read(&LocalSource, "lo");
-        assert!(read.up && read.counters.contains_key("rx_packets"), "{read:?}");
+        assert_eq!(read.up, Reading::Known(true));
+        assert!(read.counters.known().is_some_and(|counters| counters.contains_key("rx_packets")), "{read:?}");
         assert!(read.module.known().is_none() && read.temperatures.is_empty() && read.autonegotiation.is_none());
+    }
+
+    #[test]
+    fn an_interface_of_which_nobody_may_ask_is_not_called_down_or_idle() {
+        let mut machine = Recorded::new(&[]);
+        machine.refused_links = true;
+        let readings = read(&machine, "eth1");
+        assert!(matches!(readings.up, Reading::Unreadable { .. }), "{readings:?}");
+        assert!(matches!(readings.counters, Reading::Unreadable { .. }), "{readings:?}");
     }
 }

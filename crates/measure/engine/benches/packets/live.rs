@@ -16,7 +16,7 @@ use frame::{Compiled, Place};
 use kernel::{cpu, ethtool};
 use model::{Mtu, Nanos, Stream, stream::Mac};
 use stats::median;
-use wireproof_engine::{Counter, Job, Live, Receive, Receiver, Sender};
+use wireproof_engine::{Counter, Job, Live, Receiver, ReceiverOptions, Sender};
 use xdp::{bare, interrupt::Interruptible};
 
 use crate::{
@@ -124,7 +124,7 @@ pub(crate) fn job(stream: &Stream, time: Duration) -> Job {
 fn ours(stream: &Stream, time_every: u64, per_flow: bool, time: Duration) -> Run {
     let wire = Wire::with_queues("bench", 2);
     let job = job(stream, time + Duration::from_millis(500));
-    let what = Receive { per_flow, ..Receive::of(&job) };
+    let what = ReceiverOptions { per_flow, ..job.receiver_options() };
     let receiver = wire.at_b(|| Receiver::attach("wp0", &what)).unwrap();
     let mut live = wire.at_a(|| Live::new(job, time_every)).unwrap();
     let (sent, mpps) = thread::scope(|scope| {
@@ -196,7 +196,7 @@ pub(crate) fn arriving(wire: &Wire, time: Duration) -> f64 {
 fn attached() -> f64 {
     let wire = Wire::with_queues("bench", 2);
     let job = job(&Stream::default(), Duration::from_secs(1));
-    let what = Receive::of(&job);
+    let what = job.receiver_options();
     let times = (0..9).map(|_| {
         let start = Instant::now();
         let receiver = wire.at_b(|| Receiver::attach("wp0", &what)).unwrap();

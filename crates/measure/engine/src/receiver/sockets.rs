@@ -19,7 +19,7 @@ use frame::{
 use kernel::{clock, cpu, datagram::Incoming, socket};
 use model::Nanos;
 
-use super::{Counter, Receive, Received, ReceivedStream, Times};
+use super::{Counter, Received, ReceivedStream, ReceiverOptions, Times};
 use crate::{
     EngineError,
     tracker::{Tracker, WINDOW},
@@ -44,7 +44,7 @@ pub struct SocketReceiver {
 
 impl SocketReceiver {
     /// Opens a socket on a free port of this address; receives on this core, or on any.
-    pub fn open(local: IpAddr, what: &Receive, core: Option<usize>) -> Result<Self, EngineError> {
+    pub fn open(local: IpAddr, what: &ReceiverOptions, core: Option<usize>) -> Result<Self, EngineError> {
         let failed = |what: &'static str| move |io: io::Error| EngineError::Io { what: format!("{what} {local}"), io };
         let socket = UdpSocket::bind(SocketAddr::new(local, 0)).map_err(failed("bind a UDP socket to"))?;
         socket::set_ample_buffers(&socket, MESSAGES, BUFFER)?;
@@ -122,7 +122,7 @@ struct Sequence {
 }
 
 impl Arrivals {
-    fn new(what: &Receive) -> Self {
+    fn new(what: &ReceiverOptions) -> Self {
         let sequences = what.sequences.iter().map(Sequence::new).collect();
         Self { token: what.token, sequences, others: 0, span: None }
     }
@@ -235,7 +235,7 @@ mod tests {
     /// Counts of packets with a payload of 40 bytes.
     fn arrivals() -> Arrivals {
         let sequences = fixture::job_of("[[stream]]\nname = \"0\"\nsizes = \"86\"\n").sequences();
-        Arrivals::new(&Receive {
+        Arrivals::new(&ReceiverOptions {
             token: 7,
             sequences,
             verify: true,

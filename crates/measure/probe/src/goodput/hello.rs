@@ -8,20 +8,12 @@ use std::{
 
 use model::GoodputSpec;
 
+pub(super) use crate::direction::DataDirection;
 use crate::{
     Control, ProbeError,
     error::socket_error,
     socket::{STOP_CHECK, is_nothing_yet},
 };
-
-/// Direction of the data of a connection or flow.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum DataDirection {
-    /// From the near side to the far one.
-    Forward,
-    /// From the far side to the near one.
-    Reverse,
-}
 
 /// Purpose of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,7 +6,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use engine::{Counter, Receive, Received, Receiver};
+use engine::{Counter, Received, Receiver, ReceiverOptions};
 use frame::{Compiled, Place};
 use kernel::{ethtool, link, neighbour};
 use model::{
@@ -135,8 +135,15 @@ impl Listener {
         let streams = if streams.is_empty() { common.as_slice() } else { streams };
         let different = streams.iter().map(|stream| compiled(stream, mtu)).collect::<Result<Vec<_>, _>>()?;
         let sequences = different.into_iter().cycle().take(MOST_SEQUENCES).collect();
-        let what =
-            Receive { token, sequences, verify: true, per_flow: false, pktgen: false, gaps: false, compare: false };
+        let what = ReceiverOptions {
+            token,
+            sequences,
+            verify: true,
+            per_flow: false,
+            pktgen: false,
+            gaps: false,
+            compare: false,
+        };
         Ok(Self { receiver: Receiver::attach(interface, &what).map_err(engine_error)?, one_clock })
     }
 

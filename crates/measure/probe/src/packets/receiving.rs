@@ -7,7 +7,7 @@ use std::{
     time::{Duration, Instant},
 };
 
-use engine::{Attached, Counter, Place, Receive, Received, ReceivedStream, Times};
+use engine::{Attached, Counter, Place, Received, ReceivedStream, ReceiverOptions, Times};
 use kernel::privilege;
 use model::{
     Engine, PacketsReceived, PacketsSpec, Privilege, SideSetup, Stream, TimeSummary,
@@ -68,7 +68,7 @@ impl Receiving {
         let own = first..first + of_one.len();
         let sequences = std::iter::repeat_n(of_one, senders).flatten().collect();
         let pktgen = spec.engine == Some(Engine::Pktgen);
-        let what = Receive {
+        let what = ReceiverOptions {
             token: setup.token as u16,
             sequences,
             verify: true,
@@ -144,7 +144,7 @@ static IN_DRIVERS: Mutex<Vec<InDriver>> = Mutex::new(Vec::new());
 
 /// The counter, and the port of its socket. A driver has one place for a program, so that the first side attaches it for all senders of the
 /// trial; sockets are each side's own.
-fn shared(setup: &SideSetup, what: &Receive, place: Place) -> Result<(Shared, u16), ProbeError> {
+fn shared(setup: &SideSetup, what: &ReceiverOptions, place: Place) -> Result<(Shared, u16), ProbeError> {
     let mut all = IN_DRIVERS.lock().unwrap_or_else(PoisonError::into_inner);
     all.retain(|known| known.counter.strong_count() > 0);
     let is_same = |known: &&InDriver| (&known.interface, known.token) == (&setup.interface, setup.token);

@@ -18,7 +18,7 @@ use super::{
     message_socket::{Event, MessageSocket},
     search::{Outcome, ProbePacket, ProbeSender, search},
 };
-use crate::{Control, Prepared, ProbeError, Window, far_address, socket::STOP_CHECK};
+use crate::{Control, Prepared, ProbeError, Window, direction::DataDirection, far_address, socket::STOP_CHECK};
 
 /// A far side that does not answer small packets for this long is not there, or nothing gets through.
 const GONE: Duration = Duration::from_secs(5);
@@ -44,15 +44,6 @@ struct HelloAnswer {
     mtu: u32,
     sent: u32,
     rtt: Duration,
-}
-
-/// One of the two directions.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum DataDirection {
-    /// Near to far.
-    Forward,
-    /// Far to near.
-    Reverse,
 }
 
 /// Packets of one direction.

@@ -6,6 +6,7 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::{
     page::{Drawing, Figure, Number},
+    show,
     texts::Texts,
 };
 
@@ -83,7 +84,7 @@ impl End {
         let mut facts: Vec<_> = places.map(|(label, place)| (label, place.clone())).collect();
         facts.extend([
             (t.get("endpoint-interface"), endpoint.interface.clone()),
-            (t.get("endpoint-driver"), endpoint.driver.clone()),
+            (t.get("endpoint-driver"), show::reading(&endpoint.driver, t, String::clone)),
             ("MTU".to_owned(), format!("{} B", endpoint.mtu.0)),
         ]);
         facts.extend(behind(endpoint, devices).into_iter().map(|device| {

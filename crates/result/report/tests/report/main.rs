@@ -774,7 +774,7 @@ fn what_the_cards_read_stands_in_the_report_with_what_became_of_it() {
     let readings = |celsius, received_mw| {
         let lanes = vec![LaneReadings { received_mw, sent_mw: 0.5, bias_ma: 7.0 }];
         Readings {
-            up: true,
+            up: Reading::Known(true),
             carrier: Some(true),
             temperatures: vec![("loc1".into(), celsius)],
             module: ModuleReadings { celsius: 38.5, volts: 3.3, lanes }.into(),

@@ -171,10 +171,10 @@ pub(crate) fn on_the_path(run: &Run, way: TrafficDirection<'_>) -> LossAt {
 }
 
 /// Whether `tx_dropped` of the sender's interface counts packets that its peer's full ring did not take, as veth and tun do. A
-/// card that counts there could not send.
+/// card that counts there could not send; a driver that is not known is taken for a card's.
 fn is_pipe(run: &Run, sender: End<'_>) -> bool {
     let endpoint = run.bed.endpoints.iter().find(|endpoint| endpoint.name == sender.name);
-    endpoint.is_some_and(|endpoint| ["veth", "tun"].contains(&endpoint.driver.as_str()))
+    endpoint.and_then(|it| it.driver.known()).is_some_and(|driver| ["veth", "tun"].contains(&driver.as_str()))
 }
 
 /// Packets that an XDP program at the receiver's interface dropped.

@@ -28,18 +28,14 @@ impl FoundMachine {
         let found = self.interface(name)?;
         self.check_member(found)?;
         end.addresses.iter().try_for_each(|(address, _)| self.check(*address, found))?;
-        let before = Before {
-            mtu: Mtu(found.mtu.clone().or_default()),
-            addresses: addresses(found).collect(),
-            up: found.state != "down",
-        };
+        let before = Before { mtu: self.mtu(found)?, addresses: addresses(found).collect(), up: found.state != "down" };
         let mtu = mtu.unwrap_or(before.mtu);
         self.check_mtu(name, mtu, before.addresses.iter().chain(&end.addresses))?;
         let mut own = if end.addresses.is_empty() { before.addresses.clone() } else { end.addresses.clone() };
         own.sort_by_key(|(address, _)| address.is_ipv6());
         let interface = Interface {
             name: name.to_owned(),
-            driver: found.driver.clone().or_default(),
+            driver: found.driver.clone(),
             mtu,
             addresses: own,
             routes: end.routes.clone(),
@@ -77,6 +73,16 @@ impl FoundMachine {
         }
         let used = addresses(interface).filter(|(own, _)| sources.contains(own)).collect();
         Ok(Asked { interface: Some(interface.name.clone()), addresses: used, routes: Vec::new() })
+    }
+
+    /// MTU of an interface. It has to be known: it bounds what is sent, and it is put back after the run.
+    fn mtu(&self, interface: &InterfaceFacts) -> Result<Mtu, HostsError> {
+        let why = match &interface.mtu {
+            Reading::Known(mtu) => return Ok(Mtu(*mtu)),
+            Reading::Absent => "it has none".to_owned(),
+            Reading::Unreadable { why, .. } => why.clone(),
+        };
+        Err(HostsError::UnknownMtu { host: self.host(), interface: interface.name.clone(), why })
     }
 
     fn host(&self) -> String {
@@ -256,6 +262,10 @@ mod tests {
         };
         assert!(member("bridge").expect("a member").starts_with("eth1 of far belongs to eth2, which has its packets"));
         assert_eq!(member("vrf"), None);
+        let mut unread = ground();
+        unread.interfaces[1].mtu = Reading::Unreadable { path: "ip link".into(), why: "no rights".into() };
+        let unread = unread.end(&asked("eth1", &[]), None).expect_err("it is not 0").to_string();
+        assert!(unread.contains("the MTU of eth1 of far is not known (no rights)"), "{unread}");
         let missing = ground().end(&asked("eth7", &[]), None).expect_err("no interface").to_string();
         assert!(missing.contains("eth0, eth1, eth2"), "{missing}");
     }

@@ -84,7 +84,9 @@ fn nics_keep_their_mtu_and_cards_are_no_simulation() {
     let state = state_of(vec![card("eth1"), card("eth2")]);
     assert!(!changes_of(&laid_out(&state, None, false)).iter().any(|change| change.contains(" MTU ")));
     let cards = bed(&state);
-    assert!(!cards.simulated && cards.endpoints.iter().all(|end| end.mtu == Mtu(1500) && end.driver == "e1000e"));
+    assert!(
+        !cards.simulated && cards.endpoints.iter().all(|end| end.mtu == Mtu(1500) && end.driver == "e1000e".into())
+    );
     let virtual_port = |name| NicFacts { bus: Reading::Absent, driver: "veth".into(), ..card(name) };
     let one_card = state_of(vec![card("eth1"), virtual_port("eth2")]);
     assert!(!bed(&one_card).simulated);

@@ -62,7 +62,8 @@ fn drawn(runs: &[Material<'_>], title: String, axis: String, bars: Vec<Bars>, t:
 /// A run by its name and its device.
 fn run_name(material: &Material<'_>, t: &Texts) -> String {
     let run = material.run;
-    let mut drivers: Vec<&str> = run.bed.endpoints.iter().map(|end| end.driver.as_str()).collect();
+    let mut drivers: Vec<&str> =
+        run.bed.endpoints.iter().filter_map(|end| end.driver.known()).map(String::as_str).collect();
     drivers.dedup();
     let n: Vec<usize> = flow_groups(&groups::<GoodputSpec>(material)).iter().map(|group| group.flows.len()).collect();
     let n = match (n.iter().min(), n.iter().max()) {
