@@ -28,11 +28,11 @@ pub(crate) fn assemble(heading: Heading, step: &Step, bed: &Bed, output: TrialOu
     let far_counters = pairs.first()?.1.counters.clone();
     let mut ends: Vec<End<'_>> = senders.iter().zip(&pairs).map(|(end, (near, _))| End::of(end, near)).collect();
     ends.push(End { end: to, pinned: far_pinned, counters: far_counters });
-    let mut doubts = doubts::of_place(&ends);
     let counters = ends.iter().map(|end| end.counters.clone()).collect();
     let sides = pairs.into_iter().map(|(near, far)| (near.figures, far.figures)).collect();
     let assembled = probes::of(&step.spec).assemble(&Ends { senders, receiver: to, counters }, sides)?;
     let Assembled { measured, seconds: duration_s, doubts: of_figures } = assembled;
+    let mut doubts = doubts::of_place(&ends, duration_s);
     doubts.extend(of_figures.into_iter().map(|doubt| doubts::unless_paused(doubt, &ends)));
     let far = ends.pop()?;
     let mut senders = ends.into_iter();

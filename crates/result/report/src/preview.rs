@@ -85,7 +85,7 @@ impl PreviewItem {
 
 /// The preview as text for a terminal.
 pub fn preview(preview: &Preview<'_>, lang: Lang) -> String {
-    let t = Texts::of(lang);
+    let t = &Texts::naming(lang, preview.items.iter().map(|item| item.spec.clone()));
     let lines = |lines: &[String]| lines.iter().map(|line| format!("  {line}\n")).collect::<String>();
     let set_up = match preview.set_up {
         [] => format!("{}\n", t.with("preview-stands", &[("bed", &preview.bed)])),

@@ -2,6 +2,7 @@
 
 use model::{
     Environment, ProbeSpec, Quantity, Run, Stack,
+    environment::EndpointFacts,
     inspection::{Check, Conditions, Finding, Goal, Group, HostReadings, Inspection, Severity},
 };
 
@@ -10,12 +11,21 @@ pub(crate) fn inspections(run: &Run) -> Vec<Inspection> {
     let conditions = Conditions { goal: goal(run), ..Conditions::default() };
     let machines: Vec<(String, String)> =
         run.bed.endpoints.iter().map(|end| (end.name.clone(), end.machine.clone())).collect();
+    let is_made = |end: &&mut EndpointFacts| {
+        run.bed.endpoints.iter().any(|it| it.name == end.endpoint && !it.namespace.is_empty())
+    };
     let of = |environment: &Environment| -> Vec<(String, Vec<Finding>)> {
-        let inspected = HostReadings::of_run(environment, &machines)
-            .into_iter()
-            .filter(|readings| readings.host.processor.is_some());
+        let mut inspected = HostReadings::of_run(environment, &machines);
+        inspected.retain(|readings| readings.host.processor.is_some());
+        // The settings of a namespace that was made for the run are the run's, and gone with it.
         inspected
-            .map(|readings| (readings.host.hostname.clone(), judged(&checks::host(&readings, &conditions))))
+            .iter_mut()
+            .flat_map(|readings| &mut readings.ends)
+            .filter(is_made)
+            .for_each(|end| end.sysctls.clear());
+        inspected
+            .iter()
+            .map(|readings| (readings.host.hostname.clone(), judged(&checks::host(readings, &conditions))))
             .collect()
     };
     let after = run.after.as_ref().map(of);
@@ -64,12 +74,7 @@ fn goal(run: &Run) -> Goal {
 
 #[cfg(test)]
 mod tests {
-    use model::{
-        Plan, Reading,
-        environment::{EndpointFacts, HostFacts},
-        fixture,
-        settings::ProcessorFacts,
-    };
+    use model::{Plan, Reading, environment::HostFacts, fixture, settings::ProcessorFacts};
 
     use super::*;
 
@@ -86,6 +91,7 @@ mod tests {
         let plan =
             Plan::parse("name = \"p\"\n[[latency]]\nprotocol = \"udp\"\nframe_sizes = [64]\n", &[]).expect("a plan");
         let mut run = fixture::run(plan);
+        run.bed.endpoints[0].namespace.clear();
         run.before = environment("always", "1");
         run.after = Some(environment("never", "0"));
         let found = inspections(&run);
@@ -94,6 +100,8 @@ mod tests {
         assert_eq!(checks(&found[0].before), [Check::HugePages]);
         assert_eq!(checks(&found[0].appeared), [Check::SelectiveAcks]);
         assert_eq!(checks(&found[0].gone), [Check::HugePages]);
+        run.bed.endpoints[0].namespace = "wp0-a".to_owned();
+        assert_eq!(checks(&inspections(&run)[0].appeared), [], "a setting of a namespace that the run made");
         run.before.hosts[0].processor = None;
         assert_eq!(inspections(&run), [], "a run of before machines were read for it");
     }

@@ -24,8 +24,8 @@ const LONG_ENOUGH: f64 = 0.3;
 /// A change of a core's frequency by more than this share is a doubt.
 const SAME_FREQUENCY: f64 = 0.05;
 
-/// Doubts about cores and clocks; the receiver is the last of the ends.
-pub(super) fn of_place(ends: &[End<'_>]) -> Vec<Doubt> {
+/// Doubts about cores and clocks in a trial of so many seconds; the receiver is the last of the ends.
+pub(super) fn of_place(ends: &[End<'_>], duration_s: f64) -> Vec<Doubt> {
     let mut doubts = Vec::new();
     doubts.extend(shared_core(ends));
     for end in ends.iter().filter(|end| end.pinned.is_empty()) {
@@ -41,7 +41,7 @@ pub(super) fn of_place(ends: &[End<'_>]) -> Vec<Doubt> {
     }
     doubts.extend(all.iter().find_map(|(counters, cores)| frequency_changed(counters, cores)));
     doubts.extend(other_load(ends));
-    doubts.extend(ends.iter().flat_map(events));
+    doubts.extend(ends.iter().flat_map(|end| events(end, duration_s)));
     doubts
 }
 
@@ -56,8 +56,8 @@ pub(super) fn unless_paused(doubt: Doubt, ends: &[End<'_>]) -> Doubt {
     if intended - achieved <= most * intended { Doubt::SenderPaused { intended, achieved } } else { doubt }
 }
 
-/// Events at an end meanwhile.
-fn events(end: &End<'_>) -> Vec<Doubt> {
+/// Events at an end within so many seconds.
+fn events(end: &End<'_>, duration_s: f64) -> Vec<Doubt> {
     let endpoint = || end.end.name.clone();
     let events = &end.counters.events;
     let times = end.counters.sum(Source::Link, "carrier_down_count");
@@ -68,8 +68,9 @@ fn events(end: &End<'_>) -> Vec<Doubt> {
     let by_s = steps.max_by(|a, b| a.abs().total_cmp(&b.abs()));
     // A link that goes down takes addresses, routes and neighbours with it.
     let is_setting = |event: &&Event| !matches!(event.kind, EventKind::Clock | EventKind::Carrier) && times == 0;
-    // Before the counted time, the figure is of the new state alone: a program of ours that counts packets switches offloads of veth.
-    let is_counted = |event: &&Event| event.at_s >= 0.0;
+    // Before and after the counted time the figure is of one state alone: a program of ours that counts packets switches offloads of
+    // veth when it comes and when it goes.
+    let is_counted = |event: &&Event| (0.0..=duration_s).contains(&event.at_s);
     let setting = events.iter().filter(is_setting).find(is_counted);
     let changed =
         setting.map(|event| Doubt::SettingsChanged { endpoint: endpoint(), what: event.to_string(), at_s: event.at_s });
@@ -77,12 +78,12 @@ fn events(end: &End<'_>) -> Vec<Doubt> {
     lost.into_iter().chain(changed).chain(set).collect()
 }
 
-/// The first core of a sender that is the receiver's first one too.
+/// The first core of an end that is another one's first core too.
 fn shared_core(ends: &[End<'_>]) -> Option<Doubt> {
-    let (to, senders) = ends.split_last()?;
-    let cpu = *to.end.cpus.first()?;
-    let shares = |end: &End<'_>| end.end.machine == to.end.machine && end.end.cpus.first() == Some(&cpu);
-    senders.iter().any(shares).then_some(Doubt::SharedCore { cpu })
+    let first = |end: &End<'_>| Some((end.end.machine.clone(), *end.end.cpus.first()?));
+    let cores: Vec<_> = ends.iter().filter_map(first).collect();
+    let shared = cores.iter().enumerate().find(|(index, core)| cores[..*index].contains(core));
+    shared.map(|(_, (_, cpu))| Doubt::SharedCore { cpu: *cpu })
 }
 
 /// Cores of the ends that were busy with something else too. Not where two ends share a core: else it cannot be told whose
@@ -182,7 +183,7 @@ mod tests {
     #[test]
     fn what_changed_meanwhile_is_a_doubt() {
         let bed = model::fixture::lab();
-        let of = |counters: EndCounters| events(&End { end: &bed.endpoints[0], pinned: vec![0], counters });
+        let of = |counters: EndCounters| events(&End { end: &bed.endpoints[0], pinned: vec![0], counters }, 2.0);
         let event = |kind, what: &str, before: &str, after: &str| {
             let [what, before, after] = [what, before, after].map(str::to_owned);
             Event { at_s: 1.5, kind, what, before, after }
@@ -191,8 +192,8 @@ mod tests {
         let changed = of(EndCounters { events: vec![offload.clone()], ..EndCounters::default() });
         let what = "offload tx-tcp-segmentation: on → off".to_owned();
         assert_eq!(changed, [Doubt::SettingsChanged { endpoint: "a".to_owned(), what, at_s: 1.5 }]);
-        let earlier = Event { at_s: -0.2, ..offload };
-        assert_eq!(of(EndCounters { events: vec![earlier], ..EndCounters::default() }), [], "before the counted time");
+        let outside = [-0.2, 2.5].map(|at_s| Event { at_s, ..offload.clone() });
+        assert_eq!(of(EndCounters { events: outside.into(), ..EndCounters::default() }), [], "not in the counted time");
         let carrier = Delta { source: Source::Link, of: "lab-a".into(), name: "carrier_down_count".into(), delta: 2 };
         let route = event(EventKind::Route, "198.18.0.0/24", "on the link", "none");
         let lost = of(EndCounters { events: vec![route], deltas: vec![carrier], ..EndCounters::default() });

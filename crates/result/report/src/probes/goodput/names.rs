@@ -35,9 +35,10 @@ pub(super) fn configuration(spec: &GoodputSpec, t: &Texts) -> String {
     joined([traffic(spec, t)].into_iter().chain(mtu).chain(direction), t)
 }
 
-/// One direction of a goodput configuration; the ordinary one needs no naming.
+/// One direction of a goodput configuration, and whether the other one is measured at the same time; the ordinary one needs no naming.
 pub(super) fn flow(spec: &GoodputSpec, ends: Option<(&str, &str)>, t: &Texts) -> String {
     let way = ends.map(|(from, to)| way(from, to));
     let mtu = spec.mtu.map(|mtu| format!("MTU {}", mtu.0));
-    joined([traffic(spec, t)].into_iter().chain(mtu).chain(way), t)
+    let both = (spec.direction == Direction::Both).then(|| direction(spec.direction, t));
+    joined([traffic(spec, t)].into_iter().chain(mtu).chain(both).chain(way), t)
 }
