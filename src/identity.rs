@@ -25,7 +25,7 @@ pub(crate) fn read(options: &Identify) -> anyhow::Result<Option<Identity>> {
     for given in &options.meta {
         match given.to_str().and_then(as_entry) {
             Some((key, value)) => set(&mut entries, key, value)?,
-            None => files = read_file(given)?.or(files),
+            None => files = read_file(given).map_err(|error| hinted(error, given))?.or(files),
         }
     }
     let mut said = options.said().or(entries);
@@ -43,6 +43,14 @@ fn as_entry(given: &str) -> Option<(&str, &str)> {
     let (key, value) = given.split_once('=')?;
     let is_key = |c: char| c.is_ascii_alphabetic() || "_-.".contains(c);
     (key.starts_with(|c: char| c.is_ascii_alphabetic()) && key.chars().all(is_key)).then_some((key, value))
+}
+
+/// An error about a file that is not there tells how an entry is written: perhaps one was meant.
+fn hinted(error: anyhow::Error, given: &Path) -> anyhow::Error {
+    if given.try_exists().unwrap_or(true) {
+        return error;
+    }
+    Words(format!("{error}; name a file, or write an entry as KEY=VALUE, for example title=\"Link test\"")).into()
 }
 
 fn set(identity: &mut Identity, key: &str, value: &str) -> Result<(), Words> {
@@ -239,6 +247,15 @@ mod tests {
         let options =
             Identify { title: Some("option".into()), meta: vec!["title=entry".into()], ..Identify::default() };
         assert_eq!(super::read(&options).unwrap().unwrap().title.as_deref(), Some("option"));
+    }
+
+    #[test]
+    fn a_file_that_is_not_there_may_have_been_meant_as_an_entry() {
+        let error = with_meta(&["conclusion"]).unwrap_err();
+        assert!(
+            error.starts_with("conclusion: ") && error.contains("; name a file, or write an entry as KEY=VALUE"),
+            "{error}"
+        );
     }
 
     #[test]

@@ -1,5 +1,7 @@
 //! The effects of a command, without carrying it out.
 
+use std::path::Path;
+
 use kernel::privilege;
 use model::{
     LimitOutcome, Mtu, Plan, ProbeSpec, Reference, Run, plan::Method, reference::Match, search::PlannedSearch,
@@ -7,6 +9,7 @@ use model::{
 use procedure::ExpectedTrials;
 use report::{DryRunDocument, Obstacle, Preview, PreviewItem, PreviewLimit, PreviewMost};
 use run::estimate;
+use store::{Store, StoreError};
 
 use super::{
     beforehand::fitting,
@@ -16,6 +19,7 @@ use super::{
 use crate::{
     cli::{Common, Measure},
     exit::Exit,
+    paths,
 };
 
 /// Prints the steps. Nothing on the machine is changed, and nothing is stored.
@@ -25,6 +29,7 @@ pub(super) fn dry_run(
     options: &Measure,
     common: &Common,
 ) -> anyhow::Result<Exit> {
+    check_store(&paths::store(common.store.as_deref())?)?;
     let wanted = wanted(options, plan, privilege::current())?;
     let planned = fitting(plan, &wanted)?;
     let (items, for_trials) = (items(plan), planned.for_mtus(&mtus(plan)));
@@ -46,6 +51,14 @@ pub(super) fn dry_run(
     print(&report::preview(&preview, language(common)))?;
     dut_note(&options.bed, wanted.networks, language(common)).map_or(Ok(()), |note| print(&format!("{note}\n")))?;
     Ok(Exit::Done)
+}
+
+/// Refuses a file that is no store, as the run would; a store that is not there yet is made by the run.
+fn check_store(path: &Path) -> Result<(), StoreError> {
+    match Store::open_to_read(path) {
+        Err(StoreError::Absent { .. }) => Ok(()),
+        opened => opened.map(drop),
+    }
 }
 
 /// Each limit for each configuration, with what keeps it from being judged whatever is measured.
@@ -107,7 +120,21 @@ fn mtus(plan: &Plan) -> Vec<Mtu> {
 
 #[cfg(test)]
 mod tests {
+    use std::fs;
+
     use super::*;
+
+    #[test]
+    fn a_file_that_is_no_store_is_refused_and_no_store_is_made() {
+        let folder = tempfile::TempDir::new().unwrap();
+        let [foreign, absent] = ["notes.txt", "runs.db"].map(|name| folder.path().join(name));
+        let text = "these are notes\n".repeat(100);
+        fs::write(&foreign, &text).unwrap();
+        assert!(check_store(&foreign).unwrap_err().to_string().contains("notes.txt"));
+        assert_eq!(fs::read_to_string(&foreign).unwrap(), text);
+        check_store(&absent).unwrap();
+        assert!(!absent.exists());
+    }
 
     #[test]
     fn limits_that_no_measurement_could_decide_are_told() {

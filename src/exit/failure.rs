@@ -46,12 +46,23 @@ pub(crate) fn of_words(written: &str) -> ErrorDocument {
     let tips: Vec<&str> = tips.collect();
     let message = written.split("\n\n").next().unwrap_or_default();
     let message = message.strip_prefix("error: ").unwrap_or(message);
-    let entry = FailureEntry {
-        kind: Category::Usage,
-        message: message.split_whitespace().collect::<Vec<_>>().join(" "),
-        advice: (!tips.is_empty()).then(|| tips.join("; ")),
-    };
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    let advice = if tips.is_empty() { remedy(&message).map(str::to_owned) } else { Some(tips.join("; ")) };
+    let entry = FailureEntry { kind: Category::Usage, message, advice };
     ErrorDocument::of(entry, Vec::new(), Exit::Words.status())
+}
+
+/// What a message about a value advises: the possible values, or the words behind a semicolon that stands in no quotation.
+fn remedy(message: &str) -> Option<&str> {
+    let reason = message.rsplit_once("' for '").map_or(message, |(_, reason)| reason);
+    if let Some((_, values)) = reason.rsplit_once('[') {
+        let values = values.strip_suffix(']').filter(|values| values.starts_with("possible values: "));
+        if values.is_some() {
+            return values;
+        }
+    }
+    let is_quoted = |at: usize| reason[..at].matches('"').count() % 2 == 1;
+    reason.match_indices("; ").find(|(at, _)| !is_quoted(*at)).map(|(at, semicolon)| &reason[at + semicolon.len()..])
 }
 
 fn entry(error: &anyhow::Error) -> FailureEntry {
@@ -239,5 +250,19 @@ mod tests {
         assert_eq!(document.exit_status, 2);
         assert_eq!(document.failure.message, "unrecognized subcommand 'verfy'");
         assert_eq!(document.failure.advice.as_deref(), Some("a similar subcommand exists: 'verify'"));
+    }
+
+    #[test]
+    fn wrong_values_keep_their_remedy() {
+        let advice = |written: &str| {
+            of_words(&format!("error: {written}\n\nFor more information, try '--help'.\n")).failure.advice
+        };
+        let told = |text: &str| Some(text.to_owned());
+        let values = "invalid value 'fr' for '--lang <LANG>'\n  [possible values: en, ja]";
+        assert_eq!(advice(values), told("possible values: en, ja"));
+        let number =
+            "invalid value 'a; b' for '--duration <D>': \"a; b\" does not start with a number; write it like \"10 s\"";
+        assert_eq!(advice(number), told("write it like \"10 s\""));
+        assert_eq!(advice("invalid value 'a; b' for '--duration <D>': \"a; b\" is too large"), None);
     }
 }
