@@ -52,7 +52,7 @@ pub(crate) fn of_words(written: &str) -> ErrorDocument {
     ErrorDocument::of(entry, Vec::new(), Exit::Words.status())
 }
 
-/// What a message about a value advises: the possible values, or the words behind a semicolon that stands in no quotation.
+/// Remedy in a message about a value: the possible values, or the words behind a semicolon that stands in no quotation.
 fn remedy(message: &str) -> Option<&str> {
     let reason = message.rsplit_once("' for '").map_or(message, |(_, reason)| reason);
     if let Some((_, values)) = reason.rsplit_once('[') {
