@@ -231,5 +231,5 @@ fn each_hop_of_a_routed_way_is_shown() {
     let seen: Vec<_> = hops.as_array().unwrap().iter().map(|hop| (&hop["addresses"][0], &hop["answered"])).collect();
     assert_eq!(seen, [(&"198.18.0.1".into(), &3.into()), (&"198.19.0.2".into(), &3.into())], "{hops:#}");
     let said = desk.run(&["report", "last", "--lang", "ja"]);
-    assert!(said.out.contains("ホップ 2: 198.19.0.2"), "{}", said.out);
+    assert!(said.out.contains("ホップ  2: 198.19.0.2"), "{}", said.out);
 }
