@@ -11,7 +11,11 @@ pub(crate) fn read(source: &dyn Source, interface: &str) -> Readings {
     Readings {
         up: source.links().map(|links| links.iter().any(|link| link.name == interface && link.up)),
         // The file is unreadable while the interface is down.
-        carrier: source.read(&format!("/sys/class/net/{interface}/carrier")).into_known().map(|word| word == "1"),
+        carrier: match source.read(&format!("/sys/class/net/{interface}/carrier")).known().map(String::as_str) {
+            Some("1") => Some(true),
+            Some("0") => Some(false),
+            _ => None,
+        },
         full_duplex: settings.as_ref().and_then(|settings| settings.full_duplex),
         autonegotiation: settings.filter(|it| !it.supported.is_empty()).map(|it| it.autonegotiation),
         temperatures: temperatures(source, &format!("/sys/class/net/{interface}/device/hwmon")),
