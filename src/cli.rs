@@ -98,7 +98,7 @@ pub(crate) enum Color {
 /// The command.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// The main job: measure a plan on a bed and write the report.
+    /// Measure a plan on a bed and write the report: the main command.
     Verify {
         /// A plan file, or the name of a plan that comes with wireproof: quick, certify, loopback, bufferbloat,
         /// card, soak, qos, dut, rfc2544, or a probe's, like goodput.
@@ -190,8 +190,8 @@ pub(crate) enum Command {
         #[command(flatten)]
         wrap: Wrap,
     },
-    /// Look a host over for a goal: cards, PCI Express, interrupts, drivers, processor, TCP and MTUs, with the command that mends
-    /// each finding; exit status 3 where something is wrong.
+    /// Check a host's settings for a goal: cards, PCI Express, interrupts, drivers, processor, TCP and MTUs, with the command that
+    /// mends each finding; exit status 3 where something is wrong.
     Inspect {
         #[command(flatten)]
         options: Box<InspectOptions>,

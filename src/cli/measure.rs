@@ -79,7 +79,7 @@ impl TakePorts {
     pub(crate) const IN_USE: &str = "take-ports-in-use";
     pub(crate) const UPLINK: &str = "i-know-this-is-my-uplink";
 
-    /// As a bed is told.
+    /// Options as the bed takes them.
     pub(crate) fn taking(self) -> NicConsent {
         NicConsent { in_use: self.take_ports_in_use, uplink: self.i_know_this_is_my_uplink }
     }

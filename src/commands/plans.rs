@@ -65,7 +65,7 @@ fn wrong(plan: &Path, error: &PlanError, stacks: &[Stack]) -> String {
     }
 }
 
-/// Has the plan's packets be those of a stream file.
+/// Replaces the plan's packets by those of a stream file.
 pub(super) fn send_streams_of(file: &Path, plan: &mut Plan) -> anyhow::Result<()> {
     let streams = streams_of(file)?;
     for item in &mut plan.packets {

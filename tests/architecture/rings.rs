@@ -53,7 +53,7 @@ fn of_children(within: &str, edges: &Edges) -> Vec<Ring> {
     rings
 }
 
-/// Whom each can get to.
+/// Modules reachable from each.
 fn reachable(edges: &Edges) -> BTreeMap<String, BTreeSet<String>> {
     let mut reach: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     for (a, b) in edges.keys() {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::choice::choice;
 
-/// A router at work.
+/// A running router.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Router {
     /// The process that owns it, with which it ends; null for one that was kept.

@@ -144,6 +144,6 @@ mod tests {
         let differ = Doubt::SpeedsDiffer { near_mbps: 10_000, far_mbps: 1_000 };
         assert_eq!(doubt(Some(10_000), Some(1_000)), Some(differ));
         assert_eq!(doubt(Some(10_000), Some(10_000)), None);
-        assert_eq!(doubt(Some(10_000), None), None, "who knows");
+        assert_eq!(doubt(Some(10_000), None), None, "speed not readable");
     }
 }

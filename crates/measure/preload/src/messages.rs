@@ -323,7 +323,7 @@ unsafe fn give_in_turn(from: *const c_void, length: usize, pieces: &[iovec]) -> 
     })
 }
 
-/// Whether as much of a piece is there as a datagram past the kernel can fill.
+/// Whether the piece fills the largest bypassed datagram.
 #[inline]
 fn takes_datagram(piece: &iovec) -> bool {
     are_writable(piece.iov_base, piece.iov_len.min(IN_FRAME))

@@ -51,7 +51,7 @@ fn probes(run: &Run) -> Vec<Probe> {
     distinct(specs).into_iter().flat_map(|spec| of_senders(run, spec)).collect()
 }
 
-/// A probe, and which of several senders it is that of.
+/// A probe and the index of its sender.
 struct Probe {
     spec: ProbeSpec,
     from: Option<String>,

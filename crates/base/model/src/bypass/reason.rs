@@ -98,6 +98,6 @@ reasons! {
     Fault: "there was a fault in the library, which was caught; please report it",
     /// A child of `fork` has it from its parent, and others have it too.
     Inherited: "other processes that were forked have it too",
-    /// A signal handler jumped out of a call while our own code was at work.
+    /// A signal handler jumped out of a call while the stack's code ran.
     Jump: "a signal handler jumped (siglongjmp) out of the library while it was at work",
 }

@@ -11,7 +11,7 @@ mod set;
 mod stored;
 mod transactions;
 
-use std::{num::NonZeroU32, ops::Range};
+use std::{collections::HashMap, num::NonZeroU32, ops::Range};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -279,7 +279,11 @@ impl Plan {
         for (name, items) in sections {
             for (number, item) in items.into_iter().enumerate() {
                 item.check().map_err(|why| meaning(name, number, why))?;
-                check_bypass(name, number, &item.specs())?;
+                let specs = item.specs();
+                if matches!(item.method(), Method::List) {
+                    check_once(&specs).map_err(|why| meaning(name, number, why))?;
+                }
+                check_bypass(name, number, &specs)?;
             }
         }
         for (number, limit) in self.limits.iter().enumerate() {
@@ -379,6 +383,19 @@ pub(crate) const PATH_TIMEOUT: Nanos = Nanos::from_millis(200);
 
 fn meaning(section: &str, index: usize, why: String) -> PlanError {
     PlanError::Meaning { section: numbered(section, index), why }
+}
+
+/// Repeats are for the whole plan: the same configuration twice would be measured as more of them.
+fn check_once(specs: &[ProbeSpec]) -> Result<(), String> {
+    let mut by_name = HashMap::<String, Vec<&ProbeSpec>>::new();
+    for spec in specs {
+        let of_name = by_name.entry(spec.to_string()).or_default();
+        if of_name.contains(&spec) {
+            return Err(format!("it names {spec} twice; name each value once, and measure more often by repeats"));
+        }
+        of_name.push(spec);
+    }
+    Ok(())
 }
 
 fn check_bypass(section: &str, index: usize, specs: &[ProbeSpec]) -> Result<(), PlanError> {
@@ -510,6 +527,8 @@ duration = "2 s"
         assert!(error(&gso).contains("batch = \"gso\" is the kernel's"));
         let twice = error(&PLAN.replace("[64, 1518]", "[64]\nstacks = [\"kernel\", \"kernel\"]"));
         assert!(twice.contains("names each network stack once"), "{twice}");
+        let twice = error(&PLAN.replace("[64, 1518]", "[64, 1518, 64]"));
+        assert!(twice.contains("64 B twice; name each value once"), "{twice}");
     }
 
     #[test]

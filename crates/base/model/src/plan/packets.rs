@@ -37,7 +37,7 @@ pub struct PacketsItem {
     /// Frame sizes with FCS, in bytes, a trial each. One that has no room for the number is raised to the smallest that has.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub frame_sizes: Vec<FrameSize>,
-    /// Instead: sizes that one trial's frames have in turn, like "imix", "64, 128, 1518" or "64..1518 step 2".
+    /// Frame sizes used in turn within one trial, in place of `frame_sizes`, like "imix", "64, 128, 1518" or "64..1518 step 2".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sizes: Option<Sizes>,
     /// Instead: streams that are sent at the same time, each with its own sizes, headers and load.

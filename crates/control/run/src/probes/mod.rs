@@ -100,7 +100,7 @@ impl Ends<'_> {
 pub(crate) struct PairReports {
     /// Whole seconds as they passed.
     pub(crate) seconds: [Seconds; 2],
-    /// All else, as it was told last.
+    /// Latest interim figures of each side.
     pub(crate) latest: [Option<SoFar>; 2],
 }
 

@@ -65,7 +65,7 @@ pub fn settings(interface: &str) -> Result<DriverSettings> {
     Ok(settings)
 }
 
-/// The structure of a number, its index there, and that of the largest value that the driver takes.
+/// The structure of a number, the index of the value, and the index of its maximum.
 fn place(number: DriverNumber) -> Result<(&'static Numbers, usize, Option<usize>)> {
     let (name, value, most) = number.place();
     let structure = NUMBERS.iter().find(|numbers| numbers.name == name);

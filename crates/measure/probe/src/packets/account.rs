@@ -22,7 +22,7 @@ pub(super) struct Account {
 
 /// Packets being sent, a part for each stream.
 struct Sending {
-    /// As it will be told at the end, without counts.
+    /// Final report of this side, without counts.
     streams: Vec<PacketsSent>,
     /// How long it takes.
     duration_ns: u64,

@@ -58,7 +58,7 @@ pub(super) enum Outcome {
         /// The router.
         by: IpAddr,
     },
-    /// Nobody says anything.
+    /// No answer.
     Silent,
 }
 

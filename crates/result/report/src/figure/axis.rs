@@ -123,7 +123,7 @@ fn round_step(least: f64) -> f64 {
     [1.0, 2.0, 5.0, 10.0].map(|digit| digit * decade).into_iter().find(|step| *step >= least * 0.999).unwrap_or(least)
 }
 
-/// As many as a multiple of the step has.
+/// Decimals needed for multiples of the step.
 fn decimals(step: f64) -> usize {
     if step < 1.0 { (-step.log10()).ceil() as usize } else { 0 }
 }

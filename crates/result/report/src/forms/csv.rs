@@ -24,9 +24,7 @@ pub fn csv(material: &Material<'_>) -> Result<String, csv::Error> {
     let rows: Vec<Cells> =
         material.trials().flat_map(|(trial, assessed)| rows(material.run, &names, trial, assessed)).collect();
     let columns = distinct(HEADER.split(',').chain(rows.iter().flat_map(Cells::columns)));
-    if !rows.is_empty() {
-        writer.write_record(&columns)?;
-    }
+    writer.write_record(&columns)?;
     for row in &rows {
         writer.write_record(columns.iter().map(|column| row.text(column)))?;
     }
@@ -47,7 +45,7 @@ fn rows(run: &Run, names: &Names, trial: &Trial, assessed: &TrialAssessment) -> 
         .with("from", &trial.endpoint_from)
         .with("to", &trial.endpoint_to)
         .with("limited_by", assessed.limited_by.as_ref().map(|by| by.place.to_string()))
-        .with("doubts", trial.doubts.iter().map(kind).collect::<Vec<_>>().join(" "));
+        .with("doubts", distinct(trial.doubts.iter().map(kind)).join(" "));
     let figures = Figures::of(run, trial, assessed);
     let rows = figures.map_or_else(Vec::new, |figures| figures.rows(trial));
     rows.into_iter().map(|own| generic.clone().and(own)).collect()
