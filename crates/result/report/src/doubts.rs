@@ -120,6 +120,12 @@ impl GroupedDoubt {
         t.with(key, &[("count", &self.trials.len()), ("of", &run.trials.len()), ("trials", &trials)])
     }
 
+    /// How many trials carry it, where those are only some of the run.
+    pub(crate) fn some_trials(&self, run: &Run) -> Option<usize> {
+        let count = self.trials.len();
+        (!self.of_run && count < run.trials.len()).then_some(count)
+    }
+
     /// It arose where the other one did, too.
     fn joins(&mut self, other: &Self) {
         self.of_run |= other.of_run;

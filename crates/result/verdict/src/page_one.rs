@@ -16,11 +16,12 @@ pub(crate) const MOST: usize = 5;
 /// Draws it from a run, the outcomes of its limits, what limited it, and how many configurations and ways have a limit.
 pub fn page_one(run: &Run, outcomes: &[LimitOutcome], limited: &[Limited], ways: usize) -> PageOne {
     let items = || run.identity.iter().flat_map(|identity| &identity.items);
+    let key_figures = key_figures(run, outcomes);
     PageOne {
+        worst_doubt: worst_doubt(run, outcomes, &key_figures),
         tally: tally(outcomes.iter().map(|it| it.verdict).chain(items().map(|it| it.verdict))),
         undecided: undecided(outcomes, items()),
-        key_figures: key_figures(run, outcomes),
-        worst_doubt: worst_doubt(run),
+        key_figures,
         main_limit: main_limit(limited, ways),
         failed_by: failed_by(run, outcomes, limited),
     }
@@ -149,17 +150,37 @@ fn free_figure(run: &Run, probe: &crate::Probe) -> Option<FreeFigure> {
     })
 }
 
-/// The gravest; of those that are as grave the one that most trials carry.
-fn worst_doubt(run: &Run) -> Option<Doubt> {
-    let carries = |trial: &Trial, doubt: &Doubt| {
+/// The gravest. One that no trial of a key figure carries counts for a step less; of those that are as grave, the one that most trials
+/// carry.
+fn worst_doubt(run: &Run, outcomes: &[LimitOutcome], key_figures: &[KeyFigure]) -> Option<Doubt> {
+    let names = Names::of_run(run);
+    let key_names: Vec<String> = key_figures
+        .iter()
+        .map(|figure| match figure {
+            KeyFigure::Judged(index) => configuration(&outcomes[*index]).to_owned(),
+            KeyFigure::Free(figure) => names.name(&figure.spec),
+        })
+        .collect();
+    let carriers = |doubt: &Doubt| -> Vec<&Trial> {
         let same = |it: &Doubt| std::mem::discriminant(it) == std::mem::discriminant(doubt);
-        trial.doubts.iter().any(same)
+        run.trials.iter().filter(|trial| trial.doubts.iter().any(same)).collect()
     };
-    let of_run = run.doubts.iter().map(|doubt| (doubt, run.trials.len()));
+    let is_key = |trial: &&Trial| key_names.contains(&names.name(&trial.measured.spec()));
+    let of_run = run.doubts.iter().map(|doubt| (doubt, true, run.trials.len()));
     let of_trials = run.trials.iter().flat_map(|trial| &trial.doubts);
-    let of_trials = of_trials.map(|doubt| (doubt, run.trials.iter().filter(|it| carries(it, doubt)).count()));
-    let all = of_run.chain(of_trials);
-    all.min_by_key(|(doubt, trials)| Reverse((gravity(doubt), *trials))).map(|(doubt, _)| doubt.clone())
+    let of_trials = of_trials.map(|doubt| {
+        let carriers = carriers(doubt);
+        (doubt, carriers.iter().any(is_key), carriers.len())
+    });
+    let weight = |(doubt, is_key, trials): &(&Doubt, bool, usize)| {
+        (2 * (gravity(doubt) as usize) + usize::from(*is_key) * 3, *trials)
+    };
+    of_run.chain(of_trials).min_by_key(|one| Reverse(weight(one))).map(|(doubt, ..)| doubt.clone())
+}
+
+/// The configuration of an outcome, by its name.
+fn configuration(outcome: &LimitOutcome) -> &str {
+    outcome.probe.split(LimitOutcome::FROM).next().unwrap_or_default()
 }
 
 /// How much a doubt takes from a figure.
@@ -243,8 +264,7 @@ fn failed_by(run: &Run, outcomes: &[LimitOutcome], limited: &[Limited]) -> Vec<(
     let names = Names::of_run(run);
     let has_failed = |row: &&Limited| {
         let name = names.name(&row.spec);
-        let is_of = |outcome: &LimitOutcome| outcome.probe.split(LimitOutcome::FROM).next() == Some(name.as_str());
-        outcomes.iter().any(|outcome| outcome.verdict == Verdict::Fail && is_of(outcome))
+        outcomes.iter().any(|outcome| outcome.verdict == Verdict::Fail && configuration(outcome) == name)
     };
     let mut places = places(limited.iter().filter(has_failed));
     places.retain(|rows| rank(rows[0].by.place) == 0);

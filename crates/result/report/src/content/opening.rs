@@ -94,8 +94,14 @@ fn gravest_doubt(material: &Material<'_>, t: &Texts) -> String {
     let Some(worst) = &material.assessment.page_one.worst_doubt else { return t.get("page-no-doubt") };
     let all = gather(material.run);
     let is_kind = |it: &model::Doubt| std::mem::discriminant(it) == std::mem::discriminant(worst);
-    let words = all.iter().find(|it| is_kind(&it.doubt)).map(|it| it.advice(material.run, t.lang)).unwrap_or_default();
-    let first = in_short(&words, t);
+    let Some(worst) = all.iter().find(|it| is_kind(&it.doubt)) else { return t.get("page-no-doubt") };
+    let words = in_short(&worst.advice(material.run, t.lang), t);
+    let first = match worst.some_trials(material.run) {
+        Some(count) => {
+            t.with("page-doubt-in", &[("count", &count), ("of", &material.run.trials.len()), ("words", &words)])
+        }
+        None => words,
+    };
     match all.len() {
         0 | 1 => first,
         several => {

@@ -56,6 +56,10 @@ pub(crate) fn rate(bps: f64) -> String {
 
 /// Two values of a limit's metric with their unit.
 pub(crate) fn metric_range(metric: Metric, low: f64, high: f64) -> String {
+    let [from, to] = [low, high].map(|value| metric_value(metric, value));
+    if from == to {
+        return from;
+    }
     match metric.quantity() {
         Quantity::Time => format!("{} – {} µs", micros(low), micros(high)),
         Quantity::Rate => rate_range(low, high),

@@ -36,7 +36,7 @@ compare-tolerance = Times and rates up to { $tolerance } worse are tolerated; wo
 compare-itself = { $run } is the run that it is compared with: nothing new was measured since.
 compare-missing = Configurations of the reference that were not measured again: { $missing }. Whether these are worse is not known.
 compare-needed = Too few trials for { $open } of the figures; { $needed } in each run always suffice to decide (--set repeats={ $needed }).
-compare-note-difference = A difference is the median of the differences between each trial of one run and each of the other (Hodges–Lehmann), with its { $confidence } interval (Mann–Whitney); times and rates by their ratio, loss in percentage points (pt).
+compare-note-difference = A difference is not that of the two medians shown: it is the median of the differences between each trial of one run and each of the other (Hodges–Lehmann), with its { $confidence } interval (Mann–Whitney); times and rates by their ratio, loss in percentage points (pt).
 compare-note-same = “No difference” means that none is shown: the interval contains zero. More trials make it narrower.
 compare-note-chance = Of { $figures } figures about { $chance } would show a difference by chance alone.
 compare-note-runs = The interval covers what varies between the trials of a run, not what varies from run to run. Before you blame a change, measure both again, in turn.

@@ -39,6 +39,7 @@ todo-straddles = More trials narrow the uncertainty intervals and may give a ver
 todo-not-checked = Check the open items, and write the report again with the results (wireproof report --meta FILE). That takes no new measurement.
 todo-left-open = Decide the items that were left open, and write the report again with the results (wireproof report --meta FILE). That takes no new measurement.
 page-doubt = Gravest doubt
+page-doubt-in = { $count } of { $of } trials: { $words }
 page-no-doubt = None was found.
 page-doubts-more = { $count } more: see “{ $heading }”.
 page-limited = Where it is known, most often { $place }: { $count } of { $of } configurations.

@@ -35,6 +35,7 @@ todo-straddles = 試行を増やすと不確かさの区間が狭まり、判定
 todo-not-checked = 未確認の項目を確認し、結果を報告書に反映してください(wireproof report --meta FILE)。再測定は不要です。
 todo-left-open = 保留とした項目の合否を決め、結果を報告書に反映してください(wireproof report --meta FILE)。再測定は不要です。
 page-doubt = 最も重要な注意
+page-doubt-in = { $of }回中{ $count }回の試行: { $words }
 page-no-doubt = 該当する事項はありません。
 page-doubts-more = ほか{ $count }件は「{ $heading }」を参照。
 page-limited = 判明した主な制限要因は{ $place }です({ $of }条件中{ $count }条件)。

@@ -141,6 +141,25 @@ fn the_best_load_of_a_ladder_stands_for_it() {
 }
 
 #[test]
+fn a_doubt_about_no_key_figure_counts_for_less() {
+    let plan = Plan::parse(&PLAN.replace("[64]", "[64, 1518]"), &[]).unwrap();
+    let rtts: Vec<TimeSummary> = (0..12).map(|_| rtt(10, 100)).collect();
+    let mut run = run(&plan, &trials(&plan, &rtts, &FAST));
+    let is_large = |trial: &&mut Trial| trial.measured.spec().to_string().ends_with("1518 B");
+    let large = run.trials.iter_mut().find(is_large).unwrap();
+    large.doubts.push(Doubt::BehindSchedule { behind_ns: 9_000, rtt_ns: 10_000 });
+    assert!(matches!(first(&run).worst_doubt, Some(Doubt::BehindSchedule { .. })), "there is no other");
+    run.doubts.push(Doubt::OtherLoad { cpu: 0, percent: 79.0, machine: String::new() });
+    assert!(matches!(first(&run).worst_doubt, Some(Doubt::OtherLoad { .. })), "of the whole run");
+    let large = run.trials.iter_mut().find(is_large).unwrap();
+    large.doubts.push(Doubt::CountersDisagree { sent: 2, received: 1 });
+    assert!(
+        matches!(first(&run).worst_doubt, Some(Doubt::CountersDisagree { .. })),
+        "the figure may be of another path"
+    );
+}
+
+#[test]
 fn the_gravest_doubt_comes_before_the_most_frequent() {
     let mut run = measured("");
     assert_eq!(first(&run).worst_doubt, None);
