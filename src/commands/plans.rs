@@ -150,6 +150,13 @@ mod tests {
             assert!(plan.limits.iter().all(is_count) || decides, "{name}: its limits cannot be decided");
             assert!(toml.starts_with("# "), "{name} says what it is for");
         }
+        let files = fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/plans")).expect("a folder").map(|file| {
+            let file = file.expect("a file").path();
+            file.file_stem().and_then(|name| name.to_str().map(str::to_owned)).expect("a name")
+        });
+        for file in files {
+            assert!(names().any(|name| name == file), "plans/{file}.toml is not listed in src/commands/plans.rs");
+        }
     }
 
     #[test]
