@@ -49,7 +49,9 @@ fn rule(planned: &PlannedChange, readings: &TuningReadings) -> Option<String> {
             format!("ACTION==\"add\", SUBSYSTEM==\"cpu\", TEST==\"cpufreq/scaling_governor\", ATTR{{cpufreq/scaling_governor}}=\"{value}\"")
         });
     }
-    let interface = planned.interface.as_ref()?;
+    // A name may hold whatever the kernel allows; in a rule, quotation marks and patterns would mean something.
+    let is_plain = |name: &&String| name.chars().all(|c| c.is_ascii_alphanumeric() || "._-@".contains(c));
+    let interface = planned.interface.as_ref().filter(is_plain)?;
     let mac = &readings.interfaces.iter().find(|it| it.name == *interface)?.mac;
     let head = format!("ACTION==\"add\", SUBSYSTEM==\"net\", ATTR{{address}}==\"{mac}\", NAME==\"{interface}\"");
     let run = |program: &str| format!("{head}, RUN+=\"{program}\"");

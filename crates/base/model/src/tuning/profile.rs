@@ -208,7 +208,7 @@ impl ProfileValue {
         self.value.strip_prefix("local ")?.parse().ok()
     }
 
-    fn check(&self) -> Result<(), String> {
+    pub(super) fn check(&self) -> Result<(), String> {
         for (key, text) in [("value", &self.value), ("why", &self.why), ("source", &self.source)] {
             if text.trim().is_empty() || text.len() > LONGEST_TEXT || one_line(text) != *text {
                 return Err(format!("{key} is one line of 1 to {LONGEST_TEXT} bytes without control characters"));
@@ -228,9 +228,17 @@ impl ProfileValue {
             Setting::Qdisc | Setting::Governor if !value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') => {
                 Err(format!("\"{value}\" is no name of letters, digits and _"))
             }
+            Setting::Sysctl(_) | Setting::Interface(_) if !value.chars().all(is_plain) => {
+                Err(format!("\"{value}\" has other characters than letters, digits, spaces and . _ , : + -"))
+            }
             _ => Ok(()),
         }
     }
+}
+
+/// Whether it stands for itself in a file of `/etc` that persists a setting.
+fn is_plain(letter: char) -> bool {
+    letter.is_ascii_alphanumeric() || " ._,:+-".contains(letter)
 }
 
 /// Numbers of which each is at least the wanted one; the wanted text where one is no number.
@@ -306,6 +314,15 @@ mod tests {
         let slow = Condition { speed_below: fast.speed, ..Condition::default() };
         let [known, unknown] = [fast.speed, None].map(|speed| InterfaceReading { speed, ..fast.clone() });
         assert_eq!([slow.holds_for(&known, 1), slow.holds_for(&unknown, 1)], [false, true], "a link that is down");
+    }
+
+    #[test]
+    fn a_value_cannot_end_its_place_in_a_file_that_persists_it() {
+        for value in [r#"a", RUN+="b"#, "a%k", "a$b", "|/x"] {
+            let toml = TWO.replace("\"67108864\"", &format!("{value:?}"));
+            let error = Profile::parse(&toml).expect_err(value).to_string();
+            assert!(error.contains("other characters"), "{error}");
+        }
     }
 
     #[test]

@@ -18,7 +18,7 @@ pub enum Setting {
     Offload(String),
     /// `qdisc`: the discipline that everything sent goes through.
     Qdisc,
-    /// `interface NAME`: a file below `/sys/class/net/IF`.
+    /// `interface NAME`: a file below `/sys/class/net/IF`, one of [`INTERFACE_FILES`].
     Interface(String),
     /// `rps`: cores that share the receive work of each queue.
     Rps,
@@ -26,7 +26,7 @@ pub enum Setting {
     Xps,
     /// `interrupts`: cores of the interrupts of a card.
     Interrupts,
-    /// `sysctl KEY`.
+    /// `sysctl KEY`, a key that begins with one of [`SYSCTLS`].
     Sysctl(String),
     /// `governor`: frequency governor of all cores.
     Governor,
@@ -50,7 +50,34 @@ pub enum SettingError {
     /// A name with letters that no such name has.
     #[error("\"{0}\" is no name of a setting: letters, digits and . _ - / alone, no empty part, and no \"..\"")]
     Name(String),
+    /// A kernel setting that has nothing to do with what is measured. Some name a program that root executes.
+    #[error("sysctl {0} is not tuned: a profile sets keys that begin with {keys}", keys = SYSCTLS.join(", "))]
+    Sysctl(String),
+    /// A file that has nothing to do with what is measured.
+    #[error("interface {0} is not tuned: a profile sets {files}", files = INTERFACE_FILES.join(", "))]
+    Interface(String),
 }
+
+/// Beginnings of kernel settings that a profile may set.
+const SYSCTLS: [&str; 14] = [
+    "net.",
+    "vm.dirty_",
+    "vm.max_map_count",
+    "vm.min_free_kbytes",
+    "vm.nr_hugepages",
+    "vm.stat_interval",
+    "vm.swappiness",
+    "vm.zone_reclaim_mode",
+    "kernel.hung_task_timeout_secs",
+    "kernel.nmi_watchdog",
+    "kernel.numa_balancing",
+    "kernel.sched_",
+    "kernel.timer_migration",
+    "kernel.watchdog",
+];
+
+/// Files of an interface that a profile may set; one that ends with `/` stands for all below it.
+const INTERFACE_FILES: [&str; 5] = ["gro_flush_timeout", "napi_defer_hard_irqs", "queues/", "threaded", "tx_queue_len"];
 
 /// Longest name of a setting.
 const LONGEST: usize = 200;
@@ -87,8 +114,14 @@ impl FromStr for Setting {
             if fits { Ok(name.to_owned()) } else { Err(SettingError::Name(name.to_owned())) }
         };
         Ok(match text.split_once(' ') {
+            Some(("sysctl", key)) if !SYSCTLS.iter().any(|start| key.starts_with(start)) => {
+                return Err(SettingError::Sysctl(named(key)?));
+            }
             Some(("sysctl", key)) => Self::Sysctl(named(key)?),
             Some(("offload", name)) => Self::Offload(named(name)?),
+            Some(("interface", name)) if !INTERFACE_FILES.iter().any(|file| is_file(name, file)) => {
+                return Err(SettingError::Interface(named(name)?));
+            }
             Some(("interface", name)) => Self::Interface(named(name)?),
             Some(("boot", name)) => Self::Boot(named(name)?),
             _ => match text {
@@ -104,6 +137,10 @@ impl FromStr for Setting {
             },
         })
     }
+}
+
+fn is_file(name: &str, allowed: &str) -> bool {
+    if allowed.ends_with('/') { name.starts_with(allowed) } else { name == allowed }
 }
 
 impl fmt::Display for Setting {
@@ -166,7 +203,10 @@ mod tests {
         ] {
             assert_eq!(text.parse::<Setting>().map(|setting| setting.to_string()).as_deref(), Ok(text));
         }
-        for text in ["ring", "sysctl ", "interface ../../x", "interface a//b", "sysctl net..x", "offload a b"] {
+        let strange = ["ring", "sysctl ", "interface ../../x", "interface queues/a//b", "sysctl net..x", "offload a b"];
+        let others =
+            ["sysctl kernel.core_pattern", "sysctl kernel.modprobe", "interface ifalias", "interface device/remove"];
+        for text in strange.into_iter().chain(others) {
             assert!(text.parse::<Setting>().is_err(), "{text}");
         }
     }

@@ -49,18 +49,21 @@ pub fn from_tuned(
     for (section, entries) in &sections {
         for (key, value) in entries {
             let value = replaced(value, &variables);
-            match setting(section, key, &value) {
-                Some(settings) => values.extend(settings.into_iter().map(|(setting, value, at_least)| ProfileValue {
-                    setting,
-                    value,
-                    at_least,
-                    instead_of: Vec::new(),
-                    when: Condition::default(),
-                    why: "tuned".to_owned(),
-                    source: format!("tuned {name} [{section}]"),
-                })),
-                None => strange.push(format!("[{section}] {key}={value}")),
+            let understood = setting(section, key, &value).unwrap_or_default().into_iter();
+            let understood = understood.map(|(setting, value, at_least)| ProfileValue {
+                setting,
+                value,
+                at_least,
+                instead_of: Vec::new(),
+                when: Condition::default(),
+                why: "tuned".to_owned(),
+                source: format!("tuned {name} [{section}]"),
+            });
+            let understood: Vec<_> = understood.filter(|value| value.check().is_ok()).collect();
+            if understood.is_empty() {
+                strange.push(format!("[{section}] {key}={value}"));
             }
+            values.extend(understood);
         }
     }
     strange.truncate(MOST_NAMED);
@@ -223,7 +226,7 @@ cmdline_network_latency=skew_tick=1
         match name {
             "child" => Some(CHILD.to_owned()),
             "parent" => Some(PARENT.to_owned()),
-            "ring" => Some("[main]\ninclude=ring\n[sysctl]\na.b=1\n".to_owned()),
+            "ring" => Some("[main]\ninclude=ring\n[sysctl]\nnet.b=1\n".to_owned()),
             _ => None,
         }
     }
