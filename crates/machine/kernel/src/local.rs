@@ -1,63 +1,79 @@
-//! Local sockets between processes of root in one network namespace, found by name (abstract sockets of unix(7)).
+//! Local sockets between processes of root in one network namespace, found by name in a folder of root's.
 //!
-//! They need no file, and end with their process. Peers of other users are refused: anybody may take a name or connect to one.
+//! An abstract name (unix(7)) would need no file, but any user could take it first, or let those who connect wait.
 
 use std::{
+    fs::{self, DirBuilder},
     io,
     os::{
         fd::{AsFd, OwnedFd},
-        unix::net::UnixStream,
+        unix::{
+            fs::{DirBuilderExt, MetadataExt},
+            net::{UnixListener, UnixStream},
+        },
     },
+    path::PathBuf,
     time::Duration,
 };
 
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     io::Errno,
-    net::{
-        AddressFamily, SocketAddrUnix, SocketFlags, SocketType, accept_with, bind, connect, listen, socket_with,
-        sockopt::socket_peercred,
-    },
+    net::{SocketFlags, accept_with},
 };
 
-use crate::error::{On, Result};
+use crate::{
+    error::{On, Result, invalid},
+    lock::FileLock,
+    namespace,
+};
 
-/// Limit of connections that wait.
-const WAITING: i32 = 8;
+/// Folder of the sockets. Only root writes there, and connecting takes the right to write.
+const FOLDER: &str = "/run/wireproof";
 /// Time that a peer has to send or take a message.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// A name that processes of root connect to.
-pub struct Listener(OwnedFd);
+/// A name that processes of root connect to. Its file goes with it; that of a killed process is replaced by the next one.
+pub struct Listener {
+    socket: UnixListener,
+    path: PathBuf,
+    /// Locked as long as the name is taken.
+    _lock: FileLock,
+}
 
 impl Listener {
     /// Takes a name in the caller's network namespace; `None` if another process has it.
     pub fn open(name: &str) -> Result<Option<Self>> {
-        let socket = opened(name)?;
-        match address(name).and_then(|address| bind(&socket, &address)) {
-            Err(Errno::ADDRINUSE) => return Ok(None),
-            bound => bound.on("bind", shown(name))?,
+        DirBuilder::new().recursive(true).mode(0o700).create(FOLDER).on("mkdir", FOLDER)?;
+        let about = fs::symlink_metadata(FOLDER).on("stat", FOLDER)?;
+        if !about.is_dir() || about.uid() != 0 || about.mode() & 0o022 != 0 {
+            let why = "others than root can write there; find out who made it, then move it away";
+            return Err(invalid(why)).on("use", FOLDER);
         }
-        listen(&socket, WAITING).on("listen", shown(name))?;
-        Ok(Some(Self(socket)))
+        let path = path(name)?;
+        let Some(lock) = FileLock::try_lock(&path.with_extension("lock"))? else { return Ok(None) };
+        // Left by a killed process.
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error).on("unlink", path.display()),
+            _ => {}
+        }
+        let socket = UnixListener::bind(&path).on("bind", path.display())?;
+        Ok(Some(Self { socket, path, _lock: lock }))
     }
 
-    /// The next connection of a process of root; `None` after this time, or for a signal or another user's.
+    /// The next connection; `None` after this time, or for a signal.
     pub fn accept(&self, within: Duration) -> Result<Option<UnixStream>> {
         const WHAT: &str = "a local socket";
         let timeout = Timespec { tv_sec: within.as_secs() as i64, tv_nsec: within.subsec_nanos().into() };
-        let mut ready = [PollFd::from_borrowed_fd(self.0.as_fd(), PollFlags::IN)];
+        let mut ready = [PollFd::from_borrowed_fd(self.socket.as_fd(), PollFlags::IN)];
         match poll(&mut ready, Some(&timeout)) {
             Ok(0) | Err(Errno::INTR) => return Ok(None),
             result => result.on("poll", WHAT)?,
         };
-        let peer = match accept_with(&self.0, SocketFlags::CLOEXEC) {
+        let peer: OwnedFd = match accept_with(&self.socket, SocketFlags::CLOEXEC) {
             Err(Errno::INTR | Errno::CONNABORTED) => return Ok(None),
             peer => peer.on("accept", WHAT)?,
         };
-        if !is_root(&peer).on("getsockopt(SO_PEERCRED)", WHAT)? {
-            return Ok(None);
-        }
         let stream = UnixStream::from(peer);
         stream
             .set_read_timeout(Some(PATIENCE))
@@ -67,31 +83,25 @@ impl Listener {
     }
 }
 
-/// Connects to the process of root that has this name; `None` if there is none.
-pub fn connect_to(name: &str) -> Result<Option<UnixStream>> {
-    let socket = opened(name)?;
-    match address(name).and_then(|address| connect(&socket, &address)) {
-        Err(Errno::CONNREFUSED) => return Ok(None),
-        connected => connected.on("connect", shown(name))?,
+impl Drop for Listener {
+    fn drop(&mut self) {
+        // Before the lock is released. What remains belongs to no process.
+        let _ = fs::remove_file(&self.path);
+        let _ = fs::remove_file(self.path.with_extension("lock"));
     }
-    let is_root = is_root(&socket).on("getsockopt(SO_PEERCRED)", shown(name))?;
-    Ok(is_root.then(|| UnixStream::from(socket)))
 }
 
-fn opened(name: &str) -> Result<OwnedFd> {
-    socket_with(AddressFamily::UNIX, SocketType::STREAM, SocketFlags::CLOEXEC, None).on("socket", shown(name))
+/// Connects to the process that has this name; `None` if there is none.
+pub fn connect_to(name: &str) -> Result<Option<UnixStream>> {
+    let path = path(name)?;
+    match UnixStream::connect(&path) {
+        Err(error) if matches!(error.kind(), io::ErrorKind::ConnectionRefused | io::ErrorKind::NotFound) => Ok(None),
+        connected => connected.map(Some).on("connect", path.display()),
+    }
 }
 
-fn address(name: &str) -> rustix::io::Result<SocketAddrUnix> {
-    SocketAddrUnix::new_abstract_name(name.as_bytes())
-}
-
-fn is_root(socket: &impl AsFd) -> io::Result<bool> {
-    Ok(socket_peercred(socket)?.uid.is_root())
-}
-
-fn shown(name: &str) -> String {
-    format!("local socket {name}")
+fn path(name: &str) -> Result<PathBuf> {
+    Ok(PathBuf::from(format!("{FOLDER}/{name}-{}.socket", namespace::own_identity()?)))
 }
 
 #[cfg(test)]
@@ -116,19 +126,26 @@ mod tests {
     }
 
     #[test]
-    fn another_users_process_is_neither_answered_nor_believed() {
+    fn another_users_process_neither_connects_nor_takes_a_name() {
         let name = |end: &str| format!("wptest{}-{end}", std::process::id());
-        let listener = Listener::open(&name("ours")).expect("a socket").expect("the name is free");
-        let _stranger = as_nobody({
-            let ours = name("ours");
-            move || connect_to(&ours).expect("a socket").expect("root listens")
-        });
-        assert!(listener.accept(PATIENCE).expect("poll").is_none());
-        let _theirs = as_nobody({
-            let theirs = name("theirs");
-            move || Listener::open(&theirs).expect("a socket").expect("the name is free")
-        });
+        let _listener = Listener::open(&name("ours")).expect("a socket").expect("the name is free");
+        let ours = name("ours");
+        assert!(as_nobody(move || connect_to(&ours)).is_err());
+        let theirs = name("theirs");
+        assert!(as_nobody(move || Listener::open(&theirs).map(drop)).is_err());
         assert!(connect_to(&name("theirs")).expect("a socket").is_none());
+    }
+
+    #[test]
+    fn the_file_of_a_killed_process_is_replaced() {
+        let name = format!("wptest{}-killed", std::process::id());
+        let killed = Listener::open(&name).expect("a socket").expect("the name is free");
+        let path = killed.path.clone();
+        drop(killed);
+        drop(UnixListener::bind(&path).expect("a socket"));
+        assert!(connect_to(&name).expect("a socket").is_none(), "nobody listens");
+        drop(Listener::open(&name).expect("a socket").expect("nobody has the name"));
+        assert!(!path.exists() && !path.with_extension("lock").exists());
     }
 
     #[test]
