@@ -126,6 +126,17 @@ fn read_photo(path: &Path, number: usize) -> Result<Photo, String> {
     Ok(Photo { name: Photo::name_of(number, kind), kind, sha256: seal::sha256(&content), content })
 }
 
+/// Whether a stored photo is one that could have been read from a file: a store is a user's file, and may say anything.
+pub(crate) fn check_stored(photo: &Photo) -> Result<(), String> {
+    if photo.kind != PhotoKind::of(&photo.content).unwrap_or(PhotoKind::Svg) {
+        return Err("it is of another kind than it says".to_owned());
+    }
+    if photo.sha256 != seal::sha256(&photo.content) {
+        return Err("its content does not have the SHA-256 that it says".to_owned());
+    }
+    check_readable(&photo.content, photo.kind)
+}
+
 /// A photo that cannot be shown would cost the report that is to show it.
 fn check_readable(content: &[u8], kind: PhotoKind) -> Result<(), String> {
     let decoded = match kind {
@@ -296,5 +307,23 @@ mod tests {
         assert!(large.contains("it has 257 KiB, and a logo at most 256 KiB"), "{large}");
         let cut = error("cut.png", &picture(ImageFormat::Png)[..20]);
         assert!(cut.contains("it cannot be shown"), "{cut}");
+    }
+
+    #[test]
+    fn a_stored_photo_is_one_that_could_have_been_given() {
+        let photo = |content: Vec<u8>, kind| Photo {
+            name: "photo-1".to_owned(),
+            kind,
+            sha256: seal::sha256(&content),
+            content,
+        };
+        let good = photo(picture(ImageFormat::Png), PhotoKind::Png);
+        assert_eq!(check_stored(&good), Ok(()));
+        let svg =
+            b"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"1\" height=\"1\"><script>x()</script></svg>".to_vec();
+        assert!(check_stored(&photo(svg, PhotoKind::Svg)).is_err());
+        assert!(check_stored(&photo(b"<script>".to_vec(), PhotoKind::Png)).is_err());
+        assert!(check_stored(&Photo { kind: PhotoKind::Jpeg, ..good.clone() }).is_err());
+        assert!(check_stored(&Photo { sha256: "0".to_owned(), ..good }).is_err());
     }
 }

@@ -3,6 +3,7 @@
 use std::{
     env, fs,
     io::{self, Write},
+    os::unix::fs::MetadataExt,
     path::{Path, PathBuf},
 };
 
@@ -48,6 +49,20 @@ pub(crate) fn read_text(path: &Path, what: &str, longest: u64) -> Result<String,
 pub(crate) fn make_folder(folder: &Path) -> anyhow::Result<()> {
     fs::create_dir_all(folder)
         .with_context(|| format!("cannot make the folder {}; name another place", folder.display()))
+}
+
+/// Makes the folder of a report. A link of another user in its place would lead root's files wherever that user wants.
+pub(crate) fn make_folder_of_report(folder: &Path) -> anyhow::Result<()> {
+    let user = privilege::effective().0;
+    let is_strangers = |link: fs::Metadata| link.is_symlink() && ![0, user].contains(&link.uid());
+    let mut places = folder.ancestors();
+    if let Some(link) = places.find(|place| fs::symlink_metadata(place).is_ok_and(is_strangers)) {
+        anyhow::bail!(
+            "{} is a link of another user, and leads files elsewhere; remove it, or name another folder with --out",
+            link.display()
+        );
+    }
+    make_folder(folder)
 }
 
 /// Makes a folder that is none elsewhere: a link in its place is refused.

@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    os::unix::process::{CommandExt, ExitStatusExt},
+    os::unix::process::ExitStatusExt,
     process::{Child, Command, Stdio},
 };
 
@@ -88,9 +88,7 @@ impl Resets {
 fn start(command: &str) -> io::Result<Child> {
     let mut shell = Command::new("/bin/sh");
     shell.args(["-c", command]).stdin(Stdio::null()).stdout(io::stderr());
-    if let Some(user) = privilege::sudo_user().map_err(io::Error::other)? {
-        shell.uid(user.uid).gid(user.gid);
-    }
+    privilege::run_as_sudo_user(&mut shell);
     shell.spawn()
 }
 

@@ -2,7 +2,7 @@
 
 use std::{
     fs::{self, Permissions},
-    os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink},
+    os::unix::fs::{MetadataExt, PermissionsExt, chown, lchown, symlink},
     path::Path,
     process::{Command, Stdio},
 };
@@ -53,6 +53,11 @@ fn reports_and_store_belong_to_the_caller_and_lead_root_nowhere() {
     fs::remove_dir_all(out.join("raw")).unwrap();
     symlink(somebody_elses.path().parent().unwrap(), out.join("raw")).unwrap();
     run_through_sudo(&desk, &["report", "last", "--out", text(&out)]).fails(1, &["raw is a link", "--out"]);
+
+    let reports = desk.path("reports");
+    symlink(somebody_elses.path().parent().unwrap(), &reports).unwrap();
+    lchown(&reports, Some(CALLER), Some(CALLER)).unwrap();
+    desk.run(&["report", "last"]).fails(1, &["reports is a link of another user", "--out"]);
 }
 
 #[test]

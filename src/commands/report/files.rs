@@ -9,7 +9,7 @@ use report::{Document, Lang, Material, RawFile};
 use seal::{Sum, Sums, sha256};
 
 use super::{pdf, seal::Cover};
-use crate::{cli::Format, paths};
+use crate::{cli::Format, identity, paths};
 
 /// Where the files go, and what answers for them.
 pub(super) struct Place<'a> {
@@ -37,7 +37,7 @@ pub(super) fn write(
     let raw = raw(material.run)?;
     let names = raw.iter().map(|(name, _)| name.clone()).chain(formats.iter().map(|it| it.file_name()));
     cover.check(folder, &names.collect::<Vec<_>>())?;
-    paths::make_folder(folder)?;
+    paths::make_folder_of_report(folder)?;
     paths::make_folder_here(&folder.join("raw"))?;
     let listed: Vec<RawFile> = raw.iter().map(listed).collect();
     let material = Material { files: &listed, ..*material };
@@ -107,6 +107,10 @@ fn raw(run: &Run) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
             run.id,
             photo.name
         );
+    }
+    for photo in photos {
+        identity::check_stored(photo)
+            .map_err(|why| anyhow::anyhow!("run {}: {}: {why}; the store was changed by hand", run.id, photo.name))?;
     }
     let photos = photos.iter().map(|it| (it.name.clone(), it.content.clone()));
     Ok(texts.chain(photos).map(|(name, content)| (format!("raw/{name}"), content)).collect())

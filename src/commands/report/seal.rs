@@ -113,5 +113,6 @@ fn said(checked: &Checked) -> String {
 }
 
 fn read(path: &Path) -> anyhow::Result<String> {
-    fs::read_to_string(path).with_context(|| format!("cannot read the key {}", path.display()))
+    paths::read_text(path, "a key", paths::LONGEST)
+        .map_err(|why| Words(format!("cannot read the key {}: {why}", path.display())).into())
 }

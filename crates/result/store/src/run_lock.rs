@@ -49,5 +49,28 @@ fn beside(store: &Path, run: &RunId) -> PathBuf {
 
 /// It may have the file, and not have written into it yet.
 fn process_in(path: &Path) -> Option<u32> {
-    fs::read_to_string(path).ok()?.trim().parse().ok()
+    const MOST: u64 = 32;
+    let text = String::from_utf8(kernel::file::read_regular(path, MOST).ok()??).ok()?;
+    text.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_lock_that_a_user_holds_is_read_to_its_first_line_at_most() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let store = Store::open(&folder.path().join("runs.db")).expect("a store");
+        let run = RunId("20261127-200000-0001".to_owned());
+        let held = FileLock::try_lock(&beside(&store.path, &run)).expect("a file").expect("nobody has it");
+        let by = || match store.lock_run(&run) {
+            Err(StoreError::UnderWay { by, .. }) => by,
+            other => panic!("{other:?}"),
+        };
+        writeln!(held.file(), "4711").expect("it takes a line");
+        assert_eq!(by(), Some(4711));
+        held.file().set_len(1 << 40).expect("a file without blocks");
+        assert_eq!(by(), None);
+    }
 }

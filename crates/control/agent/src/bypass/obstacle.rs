@@ -4,7 +4,7 @@ use std::{
     env,
     ffi::{OsStr, OsString},
     fs::{self, File},
-    io,
+    io::{self, Read},
     os::unix::fs::{MetadataExt, PermissionsExt},
     path::{Path, PathBuf},
 };
@@ -98,7 +98,9 @@ fn is_of_machine(machine: u16, library: &Path) -> bool {
 }
 
 fn is_elf(path: &Path) -> bool {
-    fs::read(path).is_ok_and(|bytes| bytes.starts_with(b"\x7fELF"))
+    let mut mark = [0; 4];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut mark));
+    read.is_ok() && mark == *b"\x7fELF"
 }
 
 /// Whether the loader ignores the caller's environment (secure execution). File capabilities have no effect for root,
