@@ -8,7 +8,10 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::json::{Json, value_of};
+use crate::{
+    json::{Json, value_of},
+    plain::one_line,
+};
 
 /// Packets, messages or events of a trial: a thousand million a second for more than a week.
 const COUNT: u64 = 1 << 50;
@@ -48,7 +51,7 @@ pub(crate) const HISTOGRAM: usize = 1 << 24;
 
 /// A figure that is not possible.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{field} cannot be: {why}")]
+#[error("{} cannot be: {why}", one_line(field))]
 pub struct Implausible {
     /// The figure, by the names of the fields that lead to it.
     pub field: String,
@@ -168,7 +171,7 @@ pub(crate) fn parts(value: &impl Json) -> Checked {
 }
 
 /// The same of a list.
-pub(crate) fn list<T: Serialize>(field: &str, list: &[T]) -> Checked {
+pub fn list<T: Serialize>(field: &str, list: &[T]) -> Checked {
     parts_of(field, &value_of(&list))
 }
 

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use model::counters::Event;
+use model::{counters::Event, plain::one_line};
 use serde::{Deserialize, Serialize};
 
 /// A failed request or task.
@@ -51,9 +51,30 @@ impl Failure {
     }
 }
 
+/// Words of an agent, which may be another host's, on one line of bounded length.
+fn bounded(words: &str) -> String {
+    const MOST: usize = 2_000;
+    let end = words.char_indices().nth(MOST);
+    let kept = end.map_or_else(|| words.to_owned(), |(end, _)| format!("{}…", &words[..end]));
+    one_line(&kept)
+}
+
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.what)?;
-        self.advice.as_ref().map_or(Ok(()), |advice| write!(f, "; {advice}"))
+        f.write_str(&bounded(&self.what))?;
+        self.advice.as_ref().map_or(Ok(()), |advice| write!(f, "; {}", bounded(advice)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_an_agent_stay_on_one_line_of_bounded_length() {
+        let failure = Failure::new(FailureKind::Change, "", "x\nVerdict: PASS".to_owned() + &"é".repeat(10_000));
+        let words = failure.advised("\u{1b}[2J").to_string();
+        assert!(words.starts_with("x\\u{a}Verdict: PASS") && words.ends_with("…; \\u{1b}[2J"), "{words}");
+        assert!(words.chars().count() < 2_100);
     }
 }

@@ -84,6 +84,11 @@ pub fn write_message(stream: &mut impl Write, message: &impl Json) -> Result<(),
 
 /// Reads one message.
 pub fn read_message<T: Json>(stream: &mut impl Read) -> Result<T, FrameError> {
+    read_sized(stream).map(|(message, _)| message)
+}
+
+/// Reads one message, with its length in bytes.
+pub(crate) fn read_sized<T: Json>(stream: &mut impl Read) -> Result<(T, usize), FrameError> {
     let mut length = [0; 4];
     stream.read_exact(&mut length)?;
     let length = u32::from_be_bytes(length) as usize;
@@ -93,7 +98,7 @@ pub fn read_message<T: Json>(stream: &mut impl Read) -> Result<T, FrameError> {
     let mut bytes = vec![0; length];
     stream.read_exact(&mut bytes)?;
     let text = str::from_utf8(&bytes).map_err(serde::de::Error::custom).map_err(FrameError::Malformed)?;
-    T::from_json(text).map_err(FrameError::Malformed)
+    T::from_json(text).map(|message| (message, length)).map_err(FrameError::Malformed)
 }
 
 #[cfg(test)]

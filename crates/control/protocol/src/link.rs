@@ -4,10 +4,13 @@ use std::{
     fs::File,
     os::unix::process::{CommandExt, ExitStatusExt},
     process::{Child, ChildStdin, ExitStatus, Stdio},
+    slice,
     sync::{Arc, Mutex, PoisonError, mpsc::RecvTimeoutError},
     thread::{self, JoinHandle},
     time::{Duration, Instant},
 };
+
+use model::plausible;
 
 use crate::{
     AgentError, ClockReading, Fault, FromAgent, HEARTBEAT, Hello, Launch, Place, Reply, Request, SILENCE, ToAgent,
@@ -142,7 +145,10 @@ impl AgentLink {
         let until = Instant::now() + within;
         while Instant::now() < until {
             match self.next(until.saturating_duration_since(Instant::now()).min(HEARTBEAT))? {
-                Some(FromAgent::Answer { id: answered, reply }) if answered == id => return Ok(reply),
+                Some(FromAgent::Answer { id: answered, reply }) if answered == id => {
+                    let checked = plausible::list("answer", slice::from_ref(&reply));
+                    return checked.map(|()| reply).map_err(|error| self.error(Fault::Confused(error.to_string())));
+                }
                 Some(FromAgent::Failed { id: failed, failure }) if failed == id => {
                     return Err(self.error(Fault::Failed(Box::new(failure))));
                 }

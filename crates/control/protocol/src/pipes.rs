@@ -5,7 +5,7 @@ use std::{
     io::{self, Read, Write},
     process::{ChildStderr, ChildStdin},
     sync::{
-        Arc, Mutex, PoisonError,
+        Arc, Condvar, Mutex, PoisonError,
         mpsc::{self, Receiver, RecvTimeoutError, Sender},
     },
     thread::{self, JoinHandle},
@@ -14,7 +14,7 @@ use std::{
 
 use crate::{
     FromAgent, HEARTBEAT, SILENCE, ToAgent,
-    framing::{FrameError, read_message, read_preamble, write_message},
+    framing::{FrameError, read_preamble, read_sized, write_message},
 };
 
 /// Standard error kept for quotation, in bytes.
@@ -65,19 +65,49 @@ pub(crate) fn post(outbox: &Outbox, message: &ToAgent) -> Result<(), FrameError>
     write_message(outbox.as_mut().ok_or(FrameError::Ended)?, message)
 }
 
-/// Limit of waiting messages: an agent that sends more has to wait.
+/// Limits of waiting messages, in number and in bytes: an agent that sends more has to wait.
 const INBOX: usize = 64;
+const INBOX_BYTES: usize = 32 << 20;
+
+/// Bytes of waiting messages.
+#[derive(Default)]
+struct Waiting {
+    bytes: Mutex<usize>,
+    less: Condvar,
+}
+
+impl Waiting {
+    /// Adds a message, once there is room. One that is longer than all the room has it alone.
+    fn add(&self, length: usize) {
+        let bytes = self.bytes.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_full = |bytes: &mut usize| *bytes > 0 && *bytes + length > INBOX_BYTES;
+        *self.less.wait_while(bytes, is_full).unwrap_or_else(PoisonError::into_inner) += length;
+    }
+
+    fn take(&self, length: usize) {
+        *self.bytes.lock().unwrap_or_else(PoisonError::into_inner) -= length;
+        self.less.notify_one();
+    }
+
+    fn empty(&self) {
+        *self.bytes.lock().unwrap_or_else(PoisonError::into_inner) = 0;
+        self.less.notify_one();
+    }
+}
 
 /// Messages from an agent.
 pub(crate) struct Inbox {
-    messages: Receiver<Result<FromAgent, FrameError>>,
+    messages: Receiver<(Result<FromAgent, FrameError>, usize)>,
+    waiting: Arc<Waiting>,
     heard: Arc<Mutex<Instant>>,
 }
 
 impl Inbox {
     /// The next message; `Disconnected` once the reader has ended.
     pub(crate) fn next(&self, patience: Duration) -> Result<Result<FromAgent, FrameError>, RecvTimeoutError> {
-        self.messages.recv_timeout(patience)
+        let (message, length) = self.messages.recv_timeout(patience)?;
+        self.waiting.take(length);
+        Ok(message)
     }
 
     /// Duration of the agent's silence.
@@ -92,26 +122,41 @@ impl Inbox {
 
     /// Discards waiting messages, so that a writing agent can end.
     pub(crate) fn drain(&self) {
-        while self.messages.try_recv().is_ok() {}
+        while let Ok((_, length)) = self.messages.try_recv() {
+            self.waiting.take(length);
+        }
+    }
+}
+
+impl Drop for Inbox {
+    fn drop(&mut self) {
+        // A reader that waits for room finds that nobody listens.
+        self.waiting.empty();
     }
 }
 
 /// Reads messages to the end of the stream, whose error comes last. Heartbeats are noted, but not queued.
 pub(crate) fn read_in_background(stream: Option<impl Read + Send + 'static>) -> Inbox {
     let (sender, messages) = mpsc::sync_channel(INBOX);
-    let inbox = Inbox { messages, heard: Arc::new(Mutex::new(Instant::now())) };
-    let heard = Arc::clone(&inbox.heard);
+    let inbox = Inbox { messages, waiting: Arc::default(), heard: Arc::new(Mutex::new(Instant::now())) };
+    let (waiting, heard) = (Arc::clone(&inbox.waiting), Arc::clone(&inbox.heard));
     thread::spawn(move || {
         let Some(mut stream) = stream else { return };
         if let Err(error) = read_preamble(&mut stream) {
-            let _ = sender.send(Err(error));
+            let _ = sender.send((Err(error), 0));
             return;
         }
         loop {
-            let message = read_message(&mut stream);
+            let (message, length) = match read_sized(&mut stream) {
+                Ok((message, length)) => (Ok(message), length),
+                Err(error) => (Err(error), 0),
+            };
             let last = message.is_err();
-            if !matches!(message, Ok(FromAgent::Heartbeat)) && (sender.send(message).is_err() || last) {
-                return;
+            if !matches!(message, Ok(FromAgent::Heartbeat)) {
+                waiting.add(length);
+                if sender.send((message, length)).is_err() || last {
+                    return;
+                }
             }
             // After queueing it: an agent that had to wait for that was not silent.
             *heard.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
@@ -207,7 +252,7 @@ mod tests {
     use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
     use super::*;
-    use crate::framing::PREAMBLE;
+    use crate::{Failure, FailureKind, framing::PREAMBLE};
 
     /// Produces the same bytes repeatedly, and counts the bytes read.
     struct Endless {
@@ -238,6 +283,21 @@ mod tests {
             thread::yield_now();
             let ahead = taken.load(Relaxed) / length - received;
             assert!(ahead <= INBOX + 2, "{ahead} messages wait");
+        }
+    }
+
+    #[test]
+    fn long_messages_wait_in_bounded_memory() {
+        let failure = Failure::new(FailureKind::Bug, "", "x".repeat(1 << 20));
+        let mut message = Vec::new();
+        write_message(&mut message, &FromAgent::Failed { id: 7, failure }).expect("writes");
+        let (length, taken) = (message.len(), Arc::new(AtomicUsize::new(0)));
+        let inbox = read_in_background(Some(Endless { message, taken: Arc::clone(&taken) }));
+        for received in 1..=INBOX {
+            assert!(matches!(inbox.next(Duration::from_secs(10)), Ok(Ok(FromAgent::Failed { id: 7, .. }))));
+            thread::yield_now();
+            let ahead = taken.load(Relaxed) - received * length;
+            assert!(ahead <= INBOX_BYTES + 2 * length, "{ahead} bytes wait");
         }
     }
 

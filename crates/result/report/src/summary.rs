@@ -1,6 +1,6 @@
 //! A run as a few lines of plain text, for the terminal.
 
-use model::{LimitOutcome, Match, ReferenceComparison, Run, Verdict};
+use model::{LimitOutcome, Match, ReferenceComparison, Run, Verdict, plain::one_line};
 
 use crate::{
     content,
@@ -41,7 +41,8 @@ pub fn summary(material: &Material<'_>, lang: Lang, histograms: Option<Bars>) ->
     for doubt in doubts {
         lines.push(format!("  ! {} [{}]", doubt.advice(run, lang), doubt.place(run, t)));
     }
-    lines.join("\n") + "\n"
+    // A name that could begin a line of its own could say anything.
+    lines.iter().map(|line| one_line(line) + "\n").collect()
 }
 
 fn heading(run: &Run, t: &Texts) -> String {
@@ -72,15 +73,18 @@ fn histogram_lines(material: &Material<'_>, bars: Bars, t: &Texts) -> Vec<String
 fn outcome_lines(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Vec<String> {
     let reason = |it: &LimitOutcome| (it.limit.metric, show::limit(it, t));
     let alike = |a: &LimitOutcome, b: &LimitOutcome| outcome::alike(a, b) && reason(a) == reason(b);
-    let line = |row: &[LimitOutcome]| match row {
+    let lines = |row: &[LimitOutcome]| match row {
         [first, _, _, ..] => {
             let (metric, limit) = (show::metric(first.limit.metric, t), show::limit(first, t));
             let word = show::verdict(first.verdict, t);
-            t.with("outcomes-alike", &[("word", &word), ("count", &row.len()), ("metric", &metric), ("limit", &limit)])
+            let count = row.len();
+            vec![
+                t.with("outcomes-alike", &[("word", &word), ("count", &count), ("metric", &metric), ("limit", &limit)]),
+            ]
         }
-        few => few.iter().map(|outcome| outcome_line(run, outcome, t)).collect::<Vec<_>>().join("\n"),
+        few => few.iter().map(|outcome| outcome_line(run, outcome, t)).collect(),
     };
-    outcomes.chunk_by(alike).map(line).collect()
+    outcomes.chunk_by(alike).flat_map(lines).collect()
 }
 
 fn outcome_line(run: &Run, outcome: &LimitOutcome, t: &Texts) -> String {

@@ -7,7 +7,7 @@ use std::{
 
 use fluent_bundle::{FluentArgs, FluentResource, concurrent::FluentBundle};
 use jiff::tz::TimeZone;
-use model::{Names, ProbeSpec, Run, json::value_of};
+use model::{Names, ProbeSpec, Run, json::value_of, plain::one_line};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use unic_langid::LanguageIdentifier;
@@ -69,9 +69,9 @@ impl Texts {
         self.with(key, &[])
     }
 
-    /// The text of a key with its values. A key that is missing shows itself in double brackets; tests look for these.
+    /// The text of a key with its values, which cannot begin a line: many of them are names of others. A key that is missing shows itself in double brackets; tests look for these.
     pub(crate) fn with(&self, key: &str, values: &[(&str, &dyn Display)]) -> String {
-        self.format(key, &values.iter().map(|(name, value)| (*name, value.to_string())).collect())
+        self.format(key, &values.iter().map(|(name, value)| (*name, one_line(&value.to_string()))).collect())
     }
 
     /// The text of a value: its serde name behind the prefix, with its fields.
@@ -87,9 +87,9 @@ impl Texts {
         beside: &[(&str, &dyn Display)],
     ) -> String {
         let (name, fields) = name_and_fields(value);
-        let shown = |value: Value| if let Value::String(text) = value { text } else { value.to_string() };
+        let shown = |value: Value| if let Value::String(text) = value { one_line(&text) } else { value.to_string() };
         let fields = fields.into_iter().map(|(field, value)| (field, shown(value)));
-        let beside = beside.iter().map(|(field, value)| ((*field).to_owned(), value.to_string()));
+        let beside = beside.iter().map(|(field, value)| ((*field).to_owned(), one_line(&value.to_string())));
         self.format(&format!("{prefix}-{name}"), &fields.chain(beside).collect())
     }
 

@@ -132,3 +132,21 @@ fn markdown_says_what_the_page_says() {
     assert!(!english.contains("<svg") && !english.contains('⟦'));
     assert!(report::markdown(&Material::of(&run, &fixture::assessed(&run, &outcomes)), Lang::Ja).contains("**表1** "));
 }
+
+#[test]
+fn a_name_of_a_stored_run_neither_begins_a_line_nor_steers_a_terminal() {
+    let mut run = fixture::run();
+    let name = "x\nVerdict: PASS\r\u{1b}[2J\u{9b}31m\u{202e}";
+    (run.plan.name, run.bed.name) = (name.to_owned(), name.to_owned());
+    let end = &mut run.bed.endpoints[0];
+    (end.name, end.interface) = (name.to_owned(), name.to_owned());
+    let assessed = fixture::assessed(&run, &[]);
+    let material = Material::of(&run, &assessed);
+    let summary = report::summary(&material, Lang::En, None);
+    assert!(summary.contains("\\u{1b}[2J"), "{summary}");
+    assert!(summary.lines().filter(|line| line.starts_with("Verdict: ")).count() <= 1, "{summary}");
+    let csv = report::csv(&material).expect("figures can be written");
+    for form in [summary, report::markdown(&material, Lang::En), report::html(&material, Lang::Ja), csv] {
+        assert!(!form.contains(['\u{1b}', '\u{9b}', '\u{202e}']), "{form}");
+    }
+}

@@ -5,7 +5,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use model::{RunId, plausible::Implausible};
+use model::{RunId, plain::one_line, plausible::Implausible};
 use rusqlite::ErrorCode;
 
 /// A failure of a store: the attempt, the reason, and the remedy.
@@ -144,8 +144,8 @@ pub enum StoreError {
     },
     /// The database is intact, but the rows of a run are not.
     #[error(
-        "the run \"{run}\" in {path} cannot be read: {source}; it was changed by hand or by another version, other runs \
-         are not touched by this"
+        "the run \"{run}\" in {path} cannot be read: {}; it was changed by hand or by another version, other runs \
+         are not touched by this", one_line(&source.to_string())
     )]
     Unreadable {
         /// The store.

@@ -18,7 +18,7 @@ use std::{
     time::Duration,
 };
 
-use model::{Doubt, Json, Run, RunId, Trial, plausible::Implausible};
+use model::{Doubt, Json, Run, RunId, Trial, plain::one_line, plausible::Implausible};
 use run::Archive;
 use rusqlite::{Connection, OpenFlags, OptionalExtension, params};
 use serde::Serialize;
@@ -336,7 +336,7 @@ impl TrialRow {
 
 fn read(body: &[u8]) -> Result<Trial, String> {
     let text = str::from_utf8(body).map_err(|error| error.to_string())?;
-    Trial::from_json(text).map_err(|error| error.to_string())
+    Trial::from_json(text).map_err(|error| one_line(&error.to_string()))
 }
 
 /// A trial whose figures are possible.

@@ -2,7 +2,7 @@
 //! always, as the JSON is.
 
 use csv::{Terminator, WriterBuilder};
-use model::{Doubt, Names, Run, Trial, TrialAssessment, alike::distinct, json::value_of};
+use model::{Doubt, Names, Run, Trial, TrialAssessment, alike::distinct, json::value_of, plain::plain};
 
 use crate::{cells::Cells, material::Material, probes::Figures};
 
@@ -26,7 +26,7 @@ pub fn csv(material: &Material<'_>) -> Result<String, csv::Error> {
     let columns = distinct(HEADER.split(',').chain(rows.iter().flat_map(Cells::columns)));
     writer.write_record(&columns)?;
     for row in &rows {
-        writer.write_record(columns.iter().map(|column| row.text(column)))?;
+        writer.write_record(columns.iter().map(|column| plain(&row.text(column))))?;
     }
     writer.flush()?;
     drop(writer);

@@ -1,6 +1,6 @@
 //! GitHub-flavoured Markdown, for wikis, issues and mail. A figure is its description here, since no drawing survives there.
 
-use model::Comparison;
+use model::{Comparison, plain::plain};
 
 use super::numbers;
 use crate::{
@@ -14,13 +14,13 @@ use crate::{
 /// The report as Markdown.
 pub fn markdown(material: &Material<'_>, lang: Lang) -> String {
     let t = &material.texts(lang);
-    document(&content::page(material, t), t)
+    plain(&document(&content::page(material, t), t))
 }
 
 /// Runs side by side as Markdown. `runs` are those compared, the reference first.
 pub fn comparison_markdown(comparison: &Comparison, runs: &[Material<'_>], lang: Lang) -> String {
     let t = &Material::texts_of(runs, lang);
-    document(&content::comparison(comparison, runs, t), t)
+    plain(&document(&content::comparison(comparison, runs, t), t))
 }
 
 fn document(page: &Page, t: &Texts) -> String {

@@ -7,7 +7,7 @@ mod spans;
 mod tables;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use model::Comparison;
+use model::{Comparison, plain::plain};
 
 use self::blocks::Blocks;
 use crate::{
@@ -23,13 +23,13 @@ const STYLE: &str = include_str!("style.css");
 /// The report as one HTML file, which refers to nothing outside itself.
 pub fn html(material: &Material<'_>, lang: Lang) -> String {
     let t = &material.texts(lang);
-    document(&content::page(material, t), t).into_string()
+    plain(&document(&content::page(material, t), t).into_string())
 }
 
 /// Runs side by side as one HTML file. `runs` are those compared, the reference first.
 pub fn comparison_html(comparison: &Comparison, runs: &[Material<'_>], lang: Lang) -> String {
     let t = &Material::texts_of(runs, lang);
-    document(&content::comparison(comparison, runs, t), t).into_string()
+    plain(&document(&content::comparison(comparison, runs, t), t).into_string())
 }
 
 fn document(page: &Page, t: &Texts) -> Markup {
