@@ -19,7 +19,7 @@ const SEED: u64 = 0x5eed_0198_0018_0000;
 #[test]
 #[ignore = "takes an hour: sudo ./x campaign kills"]
 fn kills_on_all_beds_leave_nothing_and_lose_nothing() {
-    let each = times(1_000).div_ceil(6);
+    let each = times(1_000).div_ceil(10);
     tell(vec![
         ("lab", each, &|moments, times| kill(&Own::new(&[], 2_000), moments, times)),
         ("lab through a router", each, &|moments, times| {
@@ -27,6 +27,18 @@ fn kills_on_all_beds_leave_nothing_and_lose_nothing() {
         }),
         ("lab of two senders", each, &|moments, times| {
             kill(&Own::new(&["--bed", "lab:senders=2"], 3_000), moments, times)
+        }),
+        ("lab through a bridge", each, &|moments, times| {
+            kill(&Own::new(&["--bed", "lab:bridge"], 3_000), moments, times)
+        }),
+        ("lab behind a virtual switch", each, &|moments, times| {
+            kill(&Own::new(&["--bed", "lab:vswitch"], 3_000), moments, times)
+        }),
+        ("lab through our router", each, &|moments, times| {
+            kill(&Own::new(&["--bed", "lab:xdp-router"], 3_000), moments, times)
+        }),
+        ("lab through Open vSwitch", each, &|moments, times| {
+            kill(&Own::new(&["--bed", "lab:ovs"], 6_000), moments, times)
         }),
         ("ports", each, &|moments, times| kill(&Ports::new(&Desk::new()), moments, times)),
         ("hosts", each, &|moments, times| kill(&Hosts::new(), moments, times)),

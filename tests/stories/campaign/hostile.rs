@@ -95,6 +95,8 @@ struct Told {
     /// Runs that ended with an error, by its last words.
     failed: Vec<String>,
     doubted: u32,
+    /// Trials without a doubt, whose figure was compared with that of an undisturbed one.
+    compared: u32,
     acts: u64,
     wrong: Vec<String>,
 }
@@ -121,11 +123,14 @@ fn hostile_programs_on_the_bed_break_nothing_and_change_no_figure_unseen() {
                     judge(&mut told, &measured, forges, &pointer(figure), clean);
                 }
             }
-            let Told { trials, failed, doubted, acts, wrong } = told;
+            if !forges && told.compared * 2 < told.trials {
+                told.wrong.push(format!("{} of {} figures could be compared", told.compared, told.trials));
+            }
+            let Told { trials, failed, doubted, compared, acts, wrong } = told;
             let as_whom = if forges { "the client" } else { "a stranger" };
             writeln!(
                 table,
-                "| {probe} | {as_whom} | {trials} | {acts} | {doubted} | {} | {} |",
+                "| {probe} | {as_whom} | {trials} | {acts} | {doubted} | {compared} | {} | {} |",
                 failed.len(),
                 wrong.len()
             )
@@ -137,7 +142,7 @@ fn hostile_programs_on_the_bed_break_nothing_and_change_no_figure_unseen() {
     drop(bed);
     before.assert_same();
     println!(
-        "| probe | sent as | trials | hostile acts | with a doubt | failed | wrong |\n|---|---|---|---|---|---|---|\n{table}"
+        "| probe | sent as | trials | hostile acts | with a doubt | compared | failed | wrong |\n|---|---|---|---|---|---|---|---|\n{table}"
     );
     assert!(all, "figures are wrong, and nothing says so");
 }
@@ -195,6 +200,7 @@ fn judge(told: &mut Told, measured: &Done, forges: bool, figure: &str, clean: Op
             told.wrong.push(format!("no figure: {trial}"));
             continue;
         };
+        told.compared += u32::from(!is_doubted);
         if !is_doubted && (found > FAR * clean || found < clean / FAR) {
             told.wrong.push(format!("{figure} {found}, undisturbed {clean}, and no doubt"));
         }
