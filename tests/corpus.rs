@@ -67,3 +67,18 @@ fn tables_of_firmware_that_fuzzing_keeps_are_read() {
 fn profiles_that_fuzzing_keeps_are_read() {
     each_of("profile", targets::profile);
 }
+
+#[test]
+fn outputs_of_other_tools_that_fuzzing_keeps_are_read() {
+    each_of("import", targets::import);
+}
+
+#[test]
+fn messages_that_fuzzing_keeps_are_read() {
+    each_of("message", targets::message);
+}
+
+#[test]
+fn plans_that_fuzzing_keeps_are_read() {
+    each_of("plan", targets::plan);
+}

@@ -4,14 +4,16 @@
 use datagram::{Binding, DatagramHeader, Input, NextHop, SocketId, Sums, Versions};
 use frame::{Compiled, Place, Tag};
 use freebsd::{Readings, Said};
+use import::Given;
 use model::{
-    IpVersion, Mtu, Reading, Stream,
+    Identity, IpVersion, Json, Mtu, Plan, Reading, Reference, Stream,
     inspection::{Conditions, Goal},
     search::{TrialResult, check_goals, parse_goals, parse_trials},
     stream::Mac,
     tuning::{Profile, from_tuned},
 };
 use pcap::Replay;
+use protocol::{FromAgent, ToAgent, read_message, write_message};
 
 /// A frame from anywhere.
 pub fn frame(input: &[u8]) {
@@ -205,4 +207,48 @@ pub fn firmware(input: &[u8]) {
         let is_size = |size: u32| size.is_power_of_two() && (128..=4096).contains(&size);
         assert!([sizes.payload, sizes.payload_most, sizes.read_request].into_iter().all(is_size));
     }
+}
+
+/// Output of another tool: the reference that it gives is written and read again.
+pub fn import(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    let Ok(reference) = import::read(text, &Given::default()) else { return };
+    let written = written_reference(&reference);
+    assert!(Reference::parse(&written).is_ok(), "{written}");
+}
+
+fn written_reference(reference: &Reference) -> String {
+    toml::to_string(reference).expect("a reference is TOML")
+}
+
+/// Files in the user's hands: a plan, the identity of a report, a reference. An accepted one is written and read as the same.
+pub fn plan(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    if let Ok(plan) = Plan::parse(text, &[]) {
+        let written = plan.to_toml();
+        assert_eq!(Plan::parse(&written, &[]).as_ref(), Ok(&plan), "{written}");
+    }
+    if let Ok(identity) = Identity::parse(text) {
+        assert_eq!(Identity::parse(&identity.to_toml()).as_ref(), Ok(&identity));
+    }
+    if let Ok(reference) = Reference::parse(text) {
+        assert_eq!(Reference::parse(&written_reference(&reference)).as_ref(), Ok(&reference));
+    }
+}
+
+/// Messages of a far agent or of a controller: a message that is read is written and read again. Text alone is framed first, so that an
+/// input needs no length.
+pub fn message(input: &[u8]) {
+    one_message::<FromAgent>(input);
+    one_message::<ToAgent>(input);
+    let framed = [&(input.len() as u32).to_be_bytes(), input].concat();
+    one_message::<FromAgent>(&framed);
+    one_message::<ToAgent>(&framed);
+}
+
+fn one_message<T: Json>(mut bytes: &[u8]) {
+    let Ok(message) = read_message::<T>(&mut bytes) else { return };
+    let mut written = Vec::new();
+    write_message(&mut written, &message).expect("it is as short as it was");
+    assert!(read_message::<T>(&mut written.as_slice()).is_ok(), "{}", message.to_json());
 }
