@@ -140,7 +140,7 @@ def end(*_):
 
 signal.signal(signal.SIGTERM, end)
 while time.monotonic() < begun + seconds and not ended:
-    if time.monotonic() > looked + 0.05:
+    if time.monotonic() > looked + 0.2:
         ports, looked = listening(), time.monotonic()
     if forge:
         listen()
