@@ -9,6 +9,7 @@ use std::{
 
 use anyhow::Context;
 use kernel::{file, privilege};
+use model::Privilege;
 
 /// The store of runs: the given path, or in the calling user's data directory.
 pub(crate) fn store(given: Option<&Path>) -> anyhow::Result<PathBuf> {
@@ -51,11 +52,12 @@ pub(crate) fn make_folder(folder: &Path) -> anyhow::Result<()> {
         .with_context(|| format!("cannot make the folder {}; name another place", folder.display()))
 }
 
-/// Makes the folder of a report. A link of another user in its place would lead root's files wherever that user wants.
+/// Makes the folder of a report. A link of another user in its place would lead files of root, who is nobody's sudo, wherever that
+/// user wants.
 pub(crate) fn make_folder_of_report(folder: &Path) -> anyhow::Result<()> {
-    let user = privilege::effective().0;
-    let is_strangers = |link: fs::Metadata| link.is_symlink() && ![0, user].contains(&link.uid());
-    let mut places = folder.ancestors();
+    let is_root = privilege::current() == Privilege::Root && privilege::sudo_user().is_ok_and(|user| user.is_none());
+    let is_strangers = |link: fs::Metadata| link.is_symlink() && link.uid() != 0;
+    let mut places = folder.ancestors().filter(|_| is_root);
     if let Some(link) = places.find(|place| fs::symlink_metadata(place).is_ok_and(is_strangers)) {
         anyhow::bail!(
             "{} is a link of another user, and leads files elsewhere; remove it, or name another folder with --out",

@@ -54,7 +54,14 @@ fn reports_and_store_belong_to_the_caller_and_lead_root_nowhere() {
     symlink(somebody_elses.path().parent().unwrap(), out.join("raw")).unwrap();
     run_through_sudo(&desk, &["report", "last", "--out", text(&out)]).fails(1, &["raw is a link", "--out"]);
 
-    let reports = desk.path("reports");
+    let (reports, own) = (desk.path("reports"), desk.path("own"));
+    fs::create_dir(&own).unwrap();
+    chown(&own, Some(CALLER), Some(CALLER)).unwrap();
+    symlink(&own, &reports).unwrap();
+    lchown(&reports, Some(CALLER), Some(CALLER)).unwrap();
+    let through = run_through_sudo(&desk, &["report", "last"]);
+    assert_eq!(through.status, 0, "a link of the caller's own: {}", through.err);
+    fs::remove_file(&reports).unwrap();
     symlink(somebody_elses.path().parent().unwrap(), &reports).unwrap();
     lchown(&reports, Some(CALLER), Some(CALLER)).unwrap();
     desk.run(&["report", "last"]).fails(1, &["reports is a link of another user", "--out"]);

@@ -1,6 +1,10 @@
 //! Sums over the files of a report, signatures over the sums, and the check of both.
 
-use std::{env, fs, io, path::Path};
+use std::{
+    env, fs,
+    io::{self, Read},
+    path::Path,
+};
 
 use anyhow::Context;
 use model::plain::one_line;
@@ -16,6 +20,9 @@ use crate::{
 
 /// Source of a key's password without a terminal.
 const PASSWORD: &str = "WIREPROOF_KEY_PASSWORD";
+
+/// Bytes that are read of a key, which has some hundred.
+const LONGEST_KEY: u64 = 1 << 16;
 
 /// Reads a secret key, and asks for its password if it has one.
 pub(super) fn read_key(path: &Path) -> anyhow::Result<SigningKey> {
@@ -112,7 +119,10 @@ fn said(checked: &Checked) -> String {
     lines.iter().map(|line| format!("{line}\n")).collect()
 }
 
+/// It may come from a pipe.
 fn read(path: &Path) -> anyhow::Result<String> {
-    paths::read_text(path, "a key", paths::LONGEST)
-        .map_err(|why| Words(format!("cannot read the key {}: {why}", path.display())).into())
+    let mut text = String::new();
+    let read = fs::File::open(path).and_then(|file| file.take(LONGEST_KEY).read_to_string(&mut text));
+    read.with_context(|| format!("cannot read the key {}", path.display()))?;
+    Ok(text)
 }

@@ -50,7 +50,7 @@ pub struct Bdp {
 pub struct BdpCap {
     /// The highest rate that it is for.
     pub up_to: BitRate,
-    /// Its bytes.
+    /// Bytes.
     pub bytes: u64,
 }
 
@@ -80,7 +80,7 @@ pub struct ProfileValue {
     /// The values that it replaces, where all others are fine as well.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub instead_of: Vec<String>,
-    /// Where it is wanted.
+    /// Condition under which it is wanted.
     #[serde(default, skip_serializing_if = "Condition::is_empty")]
     pub when: Condition,
     /// The reason: a key of the report's texts, or the reason itself.
@@ -214,6 +214,7 @@ impl ProfileValue {
                 return Err(format!("{key} is one line of 1 to {LONGEST_TEXT} bytes without control characters"));
             }
         }
+        self.setting.check_tuned()?;
         let value = self.value.as_str();
         let number = || value.parse::<u32>().map(drop).map_err(|_| format!("\"{value}\" is no whole number"));
         match &self.setting {
@@ -314,6 +315,16 @@ mod tests {
         let slow = Condition { speed_below: fast.speed, ..Condition::default() };
         let [known, unknown] = [fast.speed, None].map(|speed| InterfaceReading { speed, ..fast.clone() });
         assert_eq!([slow.holds_for(&known, 1), slow.holds_for(&unknown, 1)], [false, true], "a link that is down");
+    }
+
+    #[test]
+    fn a_profile_sets_what_is_measured_and_nothing_else() {
+        let others =
+            ["sysctl kernel.core_pattern", "sysctl kernel.modprobe", "interface ifalias", "interface device/remove"];
+        for other in others {
+            let error = Profile::parse(&TWO.replace("sysctl net.core.rmem_max", other)).expect_err(other).to_string();
+            assert!(error.contains("is not tuned; use "), "{error}");
+        }
     }
 
     #[test]

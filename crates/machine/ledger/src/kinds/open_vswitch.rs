@@ -96,7 +96,8 @@ impl Kind for OpenVswitch {
 
 /// Makes the folder for its owner alone: whoever opens the sockets in it commands the daemons.
 fn make_folder(folder: &Path) -> io::Result<()> {
-    folder.parent().map_or(Ok(()), fs::create_dir_all)?;
+    let make = |folder: &Path| DirBuilder::new().recursive(true).mode(0o755).create(folder);
+    folder.parent().map_or(Ok(()), make)?;
     DirBuilder::new().mode(0o700).create(folder)
 }
 

@@ -177,7 +177,7 @@ fn run(words: &[&str]) -> Result<(), Failure> {
     if output.status.success() {
         return Ok(());
     }
-    Err(failed(String::from_utf8_lossy(&output.stderr).trim().to_owned()))
+    Err(failed(String::from_utf8_lossy(&output.stderr).trim().replace('\n', "; ")))
 }
 
 #[cfg(test)]
