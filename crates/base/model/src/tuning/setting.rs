@@ -18,7 +18,7 @@ pub enum Setting {
     Offload(String),
     /// `qdisc`: the discipline that everything sent goes through.
     Qdisc,
-    /// `interface NAME`: a file below `/sys/class/net/IF`, one of [`INTERFACE_FILES`].
+    /// `interface NAME`: a file below `/sys/class/net/IF`, one of a list.
     Interface(String),
     /// `rps`: cores that share the receive work of each queue.
     Rps,
@@ -26,7 +26,7 @@ pub enum Setting {
     Xps,
     /// `interrupts`: cores of the interrupts of a card.
     Interrupts,
-    /// `sysctl KEY`, a key that begins with one of [`SYSCTLS`].
+    /// `sysctl KEY`, a key of a list.
     Sysctl(String),
     /// `governor`: frequency governor of all cores.
     Governor,
