@@ -7,7 +7,7 @@ use std::{
 
 use bed::Session;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use model::{Bed, Environment, GoodputSecond, GoodputSpec, PathSpec, Plan, ProbeSpec, plain::plain, plan::Step};
+use model::{Bed, Environment, GoodputSecond, Plan, ProbeSpec, plain::plain, plan::Step};
 use report::{Lang, Notice};
 use run::{Observer, Remaining, estimate};
 
@@ -172,8 +172,7 @@ impl Observer for Progress {
 /// Whether a plan measures nothing but transfers, and the paths that they need: between other trials, lines of seconds would
 /// only be in the way.
 fn has_transfers_alone(plan: &Plan) -> bool {
-    let is_of_transfers = |spec: &ProbeSpec| spec.of::<GoodputSpec>().is_some() || spec.of::<PathSpec>().is_some();
-    plan.specs().iter().all(is_of_transfers)
+    plan.specs().iter().map(ProbeSpec::profile).all(|profile| profile.whole_seconds > 0 || profile.measures_mtu)
 }
 
 /// Ports of the bed whose bus is slower than their link, named before a measurement over it. Unreadable ports are left out.

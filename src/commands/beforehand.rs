@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use agent::foresee_packets;
+use agent::foresee;
 use bed::{Planned, Wanted};
 use kernel::{socket, sysctl};
-use model::{Bed, Mtu, PacketsSpec, Plan, Privilege, probe::KERNELS_DEFAULT};
+use model::{Bed, Mtu, Plan, Privilege, probe::KERNELS_DEFAULT};
 
 use super::wanted::words_or_bed;
 use crate::{cli::Measure, exit::Words, paths};
@@ -25,17 +25,16 @@ pub(super) fn fitting(plan: &Plan, wanted: &Wanted) -> anyhow::Result<Planned> {
     let planned = bed::planned(wanted).map_err(words_or_bed)?;
     run::check(plan, &planned.bed).map_err(|misfit| Words(misfit.to_string()))?;
     if wanted.bed.is_made_here() && planned.bed.makes_its_links() {
-        check_engines(plan, &planned.bed, wanted.privilege)?;
+        check_ends(plan, &planned.bed, wanted.privilege)?;
     }
     Ok(planned)
 }
 
-/// Whether the packets of the plan can be sent from the ends of a lab, of which all is known before it is there.
-fn check_engines(plan: &Plan, lab: &Bed, privilege: Privilege) -> anyhow::Result<()> {
+/// Whether the plan can be measured from the ends of a lab, whose properties are all known before it exists.
+fn check_ends(plan: &Plan, lab: &Bed, privilege: Privilege) -> anyhow::Result<()> {
     for spec in plan.specs() {
-        let Some(packets) = spec.of::<PacketsSpec>() else { continue };
         for end in &lab.endpoints {
-            foresee_packets(packets, end, privilege).map_err(|error| Words(format!("{spec}: {error}")))?;
+            foresee(&spec, end, privilege).map_err(|error| Words(format!("{spec}: {error}")))?;
         }
     }
     Ok(())

@@ -9,7 +9,7 @@ use std::{
 
 use proc_macro2::{TokenStream, TokenTree};
 use syn::{
-    Attribute, Item, ItemMod, Meta, UseTree,
+    Attribute, GenericArgument, Item, ItemMod, Meta, Type, UseTree,
     visit::{self, Visit},
 };
 
@@ -34,6 +34,8 @@ pub(crate) struct Module {
     /// Each name in it, wherever it stands.
     pub(crate) names: BTreeSet<String>,
     children: BTreeSet<String>,
+    /// Whether it asks a spec or a result for those of one probe: `spec.of::<PathSpec>()`, or the same with an inferred type.
+    pub(crate) asks_for_one_probe: bool,
 }
 
 impl Module {
@@ -228,6 +230,18 @@ impl<'ast> Visit<'ast> for Reader {
         if !is_for_tests(attributes) {
             visit::visit_impl_item(self, item);
         }
+    }
+
+    fn visit_expr_method_call(&mut self, call: &'ast syn::ExprMethodCall) {
+        let names_one = |kind: &GenericArgument| match kind {
+            GenericArgument::Type(Type::Path(kind)) => {
+                kind.path.segments.last().is_some_and(|name| name.ident.to_string().ends_with("Spec"))
+            }
+            _ => false,
+        };
+        let is_of_one = call.turbofish.as_ref().is_none_or(|kinds| kinds.args.iter().any(names_one));
+        self.module.asks_for_one_probe |= call.method == "of" && call.args.is_empty() && is_of_one;
+        visit::visit_expr_method_call(self, call);
     }
 
     fn visit_ident(&mut self, name: &'ast syn::Ident) {

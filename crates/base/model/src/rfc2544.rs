@@ -8,8 +8,8 @@ use crate::{
     frame_size::FrameSize,
     probe::{PacketsSpec, ProbeSpec},
     search::{AssessedGoal, AssessedSearch, Goal, SearchMethod, least_load},
-    stream::Sizes,
-    units::Nanos,
+    stream::{Load, Rate, Sizes, Stream},
+    units::{Nanos, PacketRate},
 };
 
 choice!(
@@ -46,7 +46,33 @@ pub const RESET: &str = "reset";
 
 /// Whether the device is reset during this measurement.
 pub fn is_reset(spec: &ProbeSpec) -> bool {
-    spec.of::<PacketsSpec>().is_some_and(|spec| spec.streams.iter().any(|stream| stream.name == RESET))
+    streams(spec).iter().any(|stream| stream.name == RESET)
+}
+
+/// The streams that a test sends: its probe is numbered packets.
+pub fn streams(spec: &ProbeSpec) -> &[Stream] {
+    spec.of::<PacketsSpec>().map_or(&[], |spec| &spec.streams)
+}
+
+/// Time in which the load rises before its frames count.
+pub fn ramp(spec: &ProbeSpec) -> Nanos {
+    spec.of::<PacketsSpec>().map(PacketsSpec::ramp).unwrap_or_default()
+}
+
+/// The same without a ramp.
+pub fn at_once(spec: &ProbeSpec) -> ProbeSpec {
+    spec.of::<PacketsSpec>().map_or_else(|| spec.clone(), |spec| spec.at_once().into())
+}
+
+/// The same with these streams in the place of its own: their names, packets a second, and times.
+pub fn with_streams(spec: &ProbeSpec, streams: &[(&str, u64, Option<Nanos>)], duration: Nanos) -> Option<ProbeSpec> {
+    let spec = spec.of::<PacketsSpec>()?;
+    let own = spec.streams.first()?;
+    let stream = |(name, pps, time): &(&str, u64, Option<Nanos>)| {
+        let load = Load { rate: Rate::Packets(PacketRate(*pps)), time: *time, after: None, ..own.load };
+        Stream { name: (*name).to_owned(), load, ..own.clone() }
+    };
+    Some(PacketsSpec { streams: streams.iter().map(stream).collect(), duration, ..spec.clone() }.into())
 }
 
 /// Frame sizes for Ethernet, with FCS (RFC 2544, section 9.1; RFC 5180, section 5.1).

@@ -1,6 +1,6 @@
 //! Loads from the lowest to the highest, for each configuration that is otherwise the same.
 
-use model::{PacketsSpec, ProbeSpec, stream::Load};
+use model::ProbeSpec;
 
 use crate::{Configuration, Next, PastTrial, Procedure, Reason};
 
@@ -23,11 +23,12 @@ impl Ladder {
     }
 
     pub(crate) fn new(configurations: Vec<Configuration>, climbs: fn(&[PastTrial]) -> bool) -> Self {
-        let mut flights: Vec<(PacketsSpec, Vec<Rung>)> = Vec::new();
+        let mut flights: Vec<(ProbeSpec, Vec<Rung>)> = Vec::new();
         let mut rung = Rung::new();
         for configuration in configurations {
-            let load = but_for_load(&configuration.spec);
+            let load = configuration.spec.probe().without_load();
             rung.push(configuration);
+            // A proof of the MTU has no load.
             let Some(flight) = load else { continue };
             let rung = std::mem::take(&mut rung);
             match flights.last_mut() {
@@ -64,11 +65,4 @@ impl Procedure for Ladder {
     fn expected(&self, past: &[PastTrial]) -> Vec<Configuration> {
         self.rest(past).into_iter().cloned().collect()
     }
-}
-
-/// Common part of all rungs of a flight; `None` for the proof of an MTU.
-fn but_for_load(spec: &ProbeSpec) -> Option<PacketsSpec> {
-    let mut spec = spec.of::<PacketsSpec>()?.clone();
-    spec.streams.iter_mut().for_each(|stream| stream.load = Load::default());
-    Some(spec)
 }

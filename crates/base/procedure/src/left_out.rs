@@ -1,7 +1,7 @@
 //! Trials that could bring nothing, and are left out. Pure.
 
 use model::{
-    Bed, Direction, Doubt, PathResult, PathSpec, ProbeSpec, Trial,
+    Bed, Direction, Doubt, ProbeSpec, Trial,
     frame_size::{ETHERNET_HEADER, FCS},
 };
 
@@ -16,20 +16,22 @@ pub fn lacks_address(spec: &ProbeSpec, bed: &Bed) -> Option<Doubt> {
     bed.endpoints.iter().any(|end| end.address(ip).is_none()).then_some(Doubt::NoAddress { ip })
 }
 
-/// The latest search for the path MTU that was to prove the MTU of this probe.
-pub fn proof<'a>(spec: &ProbeSpec, before: &'a [Trial]) -> Option<&'a PathResult> {
+/// Largest packet that passed forward and in reverse, by the latest trial that was to prove the MTU of this probe.
+pub fn proof(spec: &ProbeSpec, before: &[Trial]) -> Option<[Option<u32>; 2]> {
     let profile = spec.profile();
-    let is_proof = |path: &PathSpec| path.mtu.is_some() && (path.mtu, path.ip) == (profile.mtu, profile.ip);
-    let mut paths = before.iter().rev().filter_map(|trial| trial.measured.of::<PathSpec>());
-    paths.find(|(path, _)| is_proof(path)).map(|(_, result)| result)
+    let is_proof = |trial: &&Trial| {
+        let proof = trial.measured.probe().profile();
+        proof.mtu.is_some() && (proof.mtu, proof.ip) == (profile.mtu, profile.ip)
+    };
+    let passed = before.iter().rev().filter(is_proof).find_map(|trial| trial.measured.passed())?;
+    Some(passed.map(|mtu| mtu.map(|mtu| mtu.0)))
 }
 
 /// Its packets would not pass: it is stuck until its time limit, or loses all of them.
 fn disproved(spec: &ProbeSpec, before: &[Trial]) -> Option<Doubt> {
     let (profile, selectors) = (spec.profile(), spec.probe().selectors());
-    let mtu = profile.mtu.filter(|_| spec.of::<PathSpec>().is_none())?;
-    let proof = proof(spec, before)?;
-    let [forward, reverse] = [&proof.forward, &proof.reverse].map(|leg| leg.mtu.map(|mtu| mtu.0));
+    let mtu = profile.mtu.filter(|_| !profile.measures_mtu)?;
+    let [forward, reverse] = proof(spec, before)?;
     // Where all frames have one size, that has to pass; anything else fills the MTU.
     let packet = selectors.frame_size.map_or(mtu.0, |size| size.0.saturating_sub(ETHERNET_HEADER + FCS));
     let passes = |leg: Option<u32>| leg.is_some_and(|leg| leg >= packet);
@@ -44,7 +46,7 @@ fn disproved(spec: &ProbeSpec, before: &[Trial]) -> Option<Doubt> {
 #[cfg(test)]
 mod tests {
     use model::{
-        IpVersion, Measured, Mtu, Nanos, Plan, fixture,
+        IpVersion, Measured, Mtu, Nanos, PathResult, PathSpec, Plan, fixture,
         trial::{Leg, Refusal},
     };
 

@@ -8,10 +8,9 @@ mod tests;
 use std::collections::VecDeque;
 
 use model::{
-    Doubt, Nanos, PacketRate, PacketStream, PacketsSpec, ProbeSpec, Total, Trial,
-    rfc2544::{OVERLOAD, PlannedRfc2544, RESET, Rfc2544Test, STEADY},
+    Doubt, Nanos, PacketStream, ProbeSpec, Total, Trial,
+    rfc2544::{self, OVERLOAD, PlannedRfc2544, RESET, Rfc2544Test, STEADY},
     search::{AssessedGoal, Irregular, SearchMethod},
-    stream::{Load, Rate, Stream},
 };
 
 use self::bursts::Bursts;
@@ -427,9 +426,7 @@ fn at(configuration: &Configuration, load: u64, duration: Nanos) -> Option<Confi
 
 /// A configuration without a ramp.
 fn at_once(configuration: &Configuration) -> Configuration {
-    let spec = configuration.spec.of::<PacketsSpec>().map(|spec| spec.at_once().into());
-    let spec = spec.unwrap_or_else(|| configuration.spec.clone());
-    Configuration { spec, senders: configuration.senders.clone() }
+    Configuration { spec: rfc2544::at_once(&configuration.spec), senders: configuration.senders.clone() }
 }
 
 /// A configuration with these streams in the place of its own: their names, loads and times.
@@ -438,14 +435,8 @@ fn with_streams(
     streams: &[(&str, u64, Option<Nanos>)],
     duration: Nanos,
 ) -> Option<Configuration> {
-    let spec = configuration.spec.of::<PacketsSpec>()?;
-    let own = spec.streams.first()?;
-    let stream = |(name, pps, time): &(&str, u64, Option<Nanos>)| {
-        let load = Load { rate: Rate::Packets(PacketRate(*pps)), time: *time, after: None, ..own.load };
-        Stream { name: (*name).to_owned(), load, ..own.clone() }
-    };
-    let spec = PacketsSpec { streams: streams.iter().map(stream).collect(), duration, ..spec.clone() };
-    Some(Configuration { spec: spec.into(), senders: configuration.senders.clone() })
+    let spec = rfc2544::with_streams(&configuration.spec, streams, duration)?;
+    Some(Configuration { spec, senders: configuration.senders.clone() })
 }
 
 /// Loss of a device that forwards so much.

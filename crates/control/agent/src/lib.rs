@@ -39,8 +39,8 @@ pub mod alone {
     }
 }
 
-/// Whether packets could be sent from a future end: checked in the caller's own process, because it changes nothing.
-pub use probe::foresee_packets;
+/// Whether a probe could be measured from a future end: checked in the caller's own process, because it changes nothing.
+pub use probe::foresee;
 
 /// The path to a host that runs nothing of ours, searched in the caller's own process.
 pub use probe::{Control as PathControl, ProbeError as PathError, Toward, toward};

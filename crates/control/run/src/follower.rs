@@ -36,7 +36,7 @@ impl<'a, 'b, A: Archive> Follower<'a, 'b, A> {
         record: &'a mut Record<'b, A>,
         observer: &'a mut dyn Observer,
     ) -> Self {
-        let most = probes::of(&step.spec).whole_seconds();
+        let most = step.spec.profile().whole_seconds;
         let seconds = || [Seconds::at_most(most), Seconds::at_most(most)];
         let reports =
             step.senders.clone().map(|_| PairReports { seconds: seconds(), ..PairReports::default() }).collect();
@@ -83,13 +83,13 @@ impl<A: Archive> TrialObserver for Follower<'_, '_, A> {
 
     /// Whole seconds say by themselves when to keep them; round trips and packets are kept whenever some are told.
     fn so_far(&mut self, pair: usize, side: Side, so_far: SoFar) {
-        let is_all = !matches!(so_far, SoFar::Goodput(_));
+        let comes_by_seconds = self.step.spec.profile().whole_seconds > 0;
         let [near, far] = &mut self.reports[pair].latest;
         match side {
             Side::Near => *near = Some(so_far),
             Side::Far => *far = Some(so_far),
         }
-        if is_all {
+        if !comes_by_seconds {
             self.keep();
         }
     }

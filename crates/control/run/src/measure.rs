@@ -13,7 +13,7 @@ use model::{Bed, EndCounters, Endpoint, ProbeSpec, Profile, Side, SoFar, counter
 use protocol::{AgentError, AgentLink, CANCEL, ClockReading, Fault, Outcome, Task, ToAgent};
 
 use self::side_task::{Pair, SideTask, task, task_of};
-use crate::probes::{self, Seconds};
+use crate::probes::Seconds;
 
 /// Time limit to open sockets and connect.
 const PREPARE: Duration = Duration::from_secs(15);
@@ -115,7 +115,7 @@ struct UnderWay<'a> {
 impl<'a> UnderWay<'a> {
     fn new(step: &'a Step, bed: &'a Bed, Agents { ports: links, dut }: Agents<'a>) -> Self {
         let receiver = links.len() - 1;
-        let most = probes::of(&step.spec).whole_seconds();
+        let most = step.spec.profile().whole_seconds;
         let mut side_task = |link: usize| SideTask::new(link, links[link].new_id(), most);
         let pairs =
             step.senders.clone().map(|sender| Pair { near: side_task(sender), far: side_task(receiver) }).collect();

@@ -3,16 +3,13 @@
 use std::sync::atomic::AtomicBool;
 
 use bed::Session;
-use model::{
-    Direction, Engine, Nanos, PacketRate, PacketsSpec, ProbeSpec, SideFigures, Stream, Total,
-    plan::Step,
-    stream::{Load, Rate},
-};
+use model::{Engine, Nanos, PacketRate, plan::Step};
 use protocol::{AgentError, Failure, Fault};
 
 use crate::{
     alone::NoObserver,
     measure::{NoResult, measure},
+    probes::{counted_frames, few_frames},
 };
 
 /// A load that every engine keeps on every machine.
@@ -52,13 +49,8 @@ pub fn prove(engine: Engine, session: &mut Session, interrupt: &AtomicBool) -> R
     match measure(&step(engine), &bed, session.agents(), &mut NoObserver, interrupt) {
         Ok(output) => {
             let (near, far) = output.pairs.into_iter().next().ok_or(NoProof::Confused)?;
-            match (near.figures, far.figures) {
-                (SideFigures::Packets(near), SideFigures::Packets(far)) => Ok(Proof {
-                    sent: near.sent.iter().map(|stream| stream.frames).total(),
-                    received: far.received.iter().map(|stream| stream.frames).total(),
-                }),
-                _ => Err(NoProof::Confused),
-            }
+            let (sent, received) = counted_frames((near.figures, far.figures)).ok_or(NoProof::Confused)?;
+            Ok(Proof { sent, received })
         }
         Err(NoResult::Interrupted) => Err(NoProof::Interrupted),
         Err(NoResult::Failed(AgentError { fault: Fault::Failed(failure), .. })) => Err(NoProof::Failed(*failure)),
@@ -67,14 +59,6 @@ pub fn prove(engine: Engine, session: &mut Session, interrupt: &AtomicBool) -> R
 }
 
 fn step(engine: Engine) -> Step {
-    let load = Load { rate: Rate::Packets(RATE), ..Load::default() };
-    let spec = PacketsSpec {
-        streams: vec![Stream { load, ..Stream::default() }],
-        direction: Direction::Forward,
-        duration: DURATION,
-        engine: Some(engine),
-        mtu: None,
-    };
-    let procedure = "prove".to_owned();
-    Step { procedure, spec: ProbeSpec::Packets(spec), senders: 0..1, repeat: 1, attempt: 1 }
+    let (procedure, spec) = ("prove".to_owned(), few_frames(engine, RATE, DURATION));
+    Step { procedure, spec, senders: 0..1, repeat: 1, attempt: 1 }
 }

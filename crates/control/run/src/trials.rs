@@ -13,7 +13,7 @@ use crate::{
     follower::Follower,
     measure::{NoResult, measure},
     observer::{Archive, Observer},
-    probes::{path_not_proven, ttl_kept},
+    probes,
     record::Record,
     surroundings::after_failure,
     trial::{Heading, assemble},
@@ -96,8 +96,8 @@ impl<A: Archive> Trials<'_, '_, A> {
                     if let Err(error) = stats::check(&trial) {
                         return (None, Err(RunError::Impossible { step: step.spec.to_string(), error }.into()));
                     }
-                    trial.doubts.extend(path_not_proven(&trial, &run.trials));
-                    trial.doubts.extend(ttl_kept(&trial, &run.bed));
+                    let more = probes::of(&step.spec).doubts_in_run(&trial, &run.bed, &run.trials);
+                    trial.doubts.extend(more);
                     (Some(trial), Ok(()))
                 }
                 None => (None, Err(RunError::Confused { step: step.spec.to_string() }.into())),

@@ -20,11 +20,11 @@ mod socket;
 
 use std::net::SocketAddr;
 
-use model::{ProbeSpec, Side, SideFigures, SideSetup};
+use model::{Endpoint, Privilege, ProbeSpec, Side, SideFigures, SideSetup};
 
 pub use control::{Control, Window};
 pub use error::ProbeError;
-pub use packets::{alone, foresee as foresee_packets};
+pub use packets::alone;
 pub use path::toward::{Toward, toward};
 
 /// A side that is ready to run.
@@ -42,6 +42,11 @@ fn far_address(setup: &SideSetup) -> Result<SocketAddr, ProbeError> {
         what: format!("the near side at {}", setup.local),
         why: "it was not told where the far side listens; this is a fault in wireproof, please report it".to_owned(),
     })
+}
+
+/// Whether a probe could be measured from an end that does not exist yet.
+pub fn foresee(spec: &ProbeSpec, end: &Endpoint, privilege: Privilege) -> Result<(), ProbeError> {
+    spec.of().map_or(Ok(()), |spec| packets::foresee(spec, end, privilege))
 }
 
 /// Gets one side of a probe ready.

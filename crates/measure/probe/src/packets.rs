@@ -37,7 +37,7 @@ const LATEST: Duration = Duration::from_secs(2);
 
 /// Whether an end that will be there, and whose driver is known, will be able to send these packets with this privilege. Where it
 /// will not, why: before anything is set up.
-pub fn foresee(spec: &PacketsSpec, end: &Endpoint, privilege: Privilege) -> Result<(), ProbeError> {
+pub(crate) fn foresee(spec: &PacketsSpec, end: &Endpoint, privilege: Privilege) -> Result<(), ProbeError> {
     let unspecified = match spec.ip() {
         IpVersion::V4 => IpAddr::from(Ipv4Addr::UNSPECIFIED),
         IpVersion::V6 => IpAddr::from(Ipv6Addr::UNSPECIFIED),

@@ -1,7 +1,7 @@
 //! Increase of latency while TCP fills the path.
 
 use model::{
-    Direction, LatencySpec, Metric, Run,
+    Direction, Metric, Run,
     bufferbloat::{Bufferbloat, Grade, LoadedRtt},
 };
 
@@ -19,12 +19,11 @@ pub(crate) fn bufferbloat(run: &Run) -> Vec<Bufferbloat> {
 }
 
 fn of_idle(run: &Run, idle: &Probe, probes: &[Probe]) -> Option<Bufferbloat> {
-    let spec = idle.spec.of::<LatencySpec>().filter(|spec| spec.tcp_load.is_none())?;
     let idle_ns = median(run, idle, Metric::RttP50)?;
     let loaded = |probe: &Probe| {
-        let loaded = probe.spec.of::<LatencySpec>()?;
-        let same = LatencySpec { tcp_load: None, ..loaded.clone() } == *spec && probe.from == idle.from;
-        beside(run, probe, loaded.tcp_load.filter(|_| same)?, idle_ns)
+        let (direction, unloaded) = probe.spec.probe().beside_load()?;
+        let same = unloaded == idle.spec && probe.from == idle.from;
+        same.then(|| beside(run, probe, direction, idle_ns))?
     };
     let loads: Vec<LoadedRtt> = probes.iter().filter_map(loaded).collect();
     let worst = loads.iter().map(|load| load.increase_ns).reduce(f64::max)?;
@@ -50,7 +49,7 @@ fn grade(increase_ns: f64) -> Grade {
 
 #[cfg(test)]
 mod tests {
-    use model::{LatencyResult, Limit, Measured, Plan, ProbeSpec, TimeSummary, Trial, Verdict, fixture};
+    use model::{LatencyResult, LatencySpec, Limit, Measured, Plan, ProbeSpec, TimeSummary, Trial, Verdict, fixture};
 
     use super::*;
 

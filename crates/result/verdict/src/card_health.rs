@@ -1,7 +1,7 @@
 //! Health of the cards of a run: what was read of them before, what they counted, and what they carried.
 
 use model::{
-    Delta, Endpoint, GoodputSpec, Metric, PacketsSpec, PathSpec, Place, Reading, Run, Source, Trial, TrialAssessment,
+    Delta, Endpoint, Metric, Place, Reading, Run, Selectors, Source, TrialAssessment,
     card::Card,
     card_health::{CardCheck, CardFinding, CardHealth, Health},
     counters::EventKind,
@@ -107,18 +107,23 @@ fn of_probe(run: &Run, assessments: &[TrialAssessment], probe: &Probe) -> Option
         let values: Vec<f64> = all().filter_map(|(trial, _)| trial.figure(metric)?.known()).collect();
         stats::median(&values)
     };
-    if let Some(spec) = probe.spec.of::<PathSpec>() {
-        let (mtu, passes) = (spec.mtu?, median(Metric::PathMtu)?);
-        let health = if passes >= f64::from(mtu.0) { Health::Fine } else { Health::NotFine };
-        return Some(check(health, CardFinding::Mtu { mtu, passes }));
+    let spec = probe.spec.probe();
+    let Selectors { mtu, frame_size, direction, .. } = spec.selectors();
+    match spec.metrics().first()? {
+        Metric::PathMtu => {
+            let (mtu, passes) = (mtu?, median(Metric::PathMtu)?);
+            let health = if passes >= f64::from(mtu.0) { Health::Fine } else { Health::NotFine };
+            return Some(check(health, CardFinding::Mtu { mtu, passes }));
+        }
+        Metric::ForwardingRate => {
+            let (pps, frame_size) = (median(Metric::ForwardingRate)?, frame_size?.0);
+            return Some(check(Health::Fine, CardFinding::Packets { frame_size, pps }));
+        }
+        Metric::GoodputMean => {}
+        _ => return None,
     }
-    if let Some(spec) = probe.spec.of::<PacketsSpec>() {
-        let (pps, frame_size) = (median(Metric::ForwardingRate)?, spec.frame_size()?.0);
-        return Some(check(Health::Fine, CardFinding::Packets { frame_size, pps }));
-    }
-    let spec = probe.spec.of::<GoodputSpec>()?;
     let bps = median(Metric::GoodputMean)?;
-    let line_bps = all().find_map(|(trial, _)| line_rate(run, spec, trial));
+    let line_bps = all().find_map(|(_, assessed)| line_rate(assessed));
     let places: Vec<Place> = all().filter_map(|(_, assessed)| Some(assessed.limited_by.as_ref()?.place)).collect();
     let limited_by = places.get(places.len() / 2).copied().filter(|place| *place != Place::NotKnown);
     let health = match line_bps {
@@ -126,12 +131,11 @@ fn of_probe(run: &Run, assessments: &[TrialAssessment], probe: &Probe) -> Option
         Some(_) => short(limited_by),
         None => Health::Undecided,
     };
-    Some(check(health, CardFinding::Goodput { direction: spec.direction, mtu: spec.mtu, bps, line_bps, limited_by }))
+    Some(check(health, CardFinding::Goodput { direction: direction?, mtu, bps, line_bps, limited_by }))
 }
 
-fn line_rate(run: &Run, spec: &GoodputSpec, trial: &Trial) -> Option<f64> {
-    let (_, result) = trial.measured.of::<GoodputSpec>()?;
-    let rates = result.flows.iter().map(|flow| link::line_rate_of_flow(run, spec, flow)?.goodput_bps);
+fn line_rate(assessed: &TrialAssessment) -> Option<f64> {
+    let rates = assessed.flows.iter().map(|flow| flow.line_rate?.goodput_bps);
     rates.collect::<Option<Vec<_>>>()?.into_iter().reduce(f64::min)
 }
 
@@ -147,7 +151,7 @@ fn short(limited_by: Option<Place>) -> Health {
 #[cfg(test)]
 mod tests {
     use model::{
-        EndCounters, Flow, GoodputReceived, GoodputResult, GoodputSent, Measured, Mtu, Plan,
+        EndCounters, Flow, GoodputReceived, GoodputResult, GoodputSent, GoodputSpec, Measured, Mtu, Plan, Trial,
         card::{Hop, PcieLink},
         counters::Event,
         environment::EndpointFacts,

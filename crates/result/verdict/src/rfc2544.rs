@@ -1,12 +1,12 @@
 //! Results of tests of RFC 2544, and where the tests differ from the RFC.
 
 use model::{
-    BitRates, FrameSize, FreeFigure, Metric, Nanos, PacketStream, PacketsSpec, ProbeSpec, Run, Total, Trial,
+    BitRates, FrameSize, FreeFigure, Metric, Nanos, PacketStream, ProbeSpec, Run, Total, Trial,
     TrialAssessment,
     plan::{Method, Section},
     rfc2544::{
-        AtThroughput, BackToBack, Deviation, FRAME_SIZES, LatencyAtLoad, OVERLOAD, PlannedRfc2544, PortRates, RESET,
-        Recovery, Reset, Rfc2544, Rfc2544Test, STEADY, TestedLatency, TestedLoss, TestedSize,
+        self, AtThroughput, BackToBack, Deviation, FRAME_SIZES, LatencyAtLoad, OVERLOAD, PlannedRfc2544, PortRates, RESET,
+        Recovery, Reset, Rfc2544, Rfc2544Test, STEADY, TestedLatency, TestedLoss, TestedSize, streams,
     },
     search::{AssessedGoal, AssessedSearch, Classification, Goal, SearchMethod},
 };
@@ -119,11 +119,11 @@ fn size(run: &Run, assessed: &[TrialAssessment], tested: &Tested<'_>, tester_pps
         let place = run.trials.iter().position(|trial| trial.number == any.number)?;
         Some(&assessed.get(place)?.flows)
     });
-    let spec = tested.configuration.spec.of::<PacketsSpec>()?;
-    let frame_size = spec.frame_size();
+    let spec = &tested.configuration.spec;
+    let frame_size = spec.probe().selectors().frame_size;
     Some(TestedSize {
         frame_size,
-        mix: spec.streams.first().map(|stream| stream.sizes.clone()).filter(|_| frame_size.is_none()),
+        mix: streams(spec).first().map(|stream| stream.sizes.clone()).filter(|_| frame_size.is_none()),
         sent_size: any.and_then(sent_size),
         max_pps: tested.max as f64,
         line_pps: flows.and_then(|flows| Some(flows.first()?.line_rate?.packets_per_second)),
@@ -330,7 +330,7 @@ const QUIET: f64 = 0.1;
 /// Fewer networks than section 11 asks for, here and in each other section of these tests.
 fn few_networks(run: &Run, section: &Section) -> Option<Deviation> {
     let of = |section: &Section| {
-        let stream = section.specs.first()?.of::<PacketsSpec>()?.streams.first()?;
+        let stream = streams(section.specs.first()?).first()?;
         matches!(section.method, Method::Rfc2544(_)).then(|| stream.networks.unwrap_or(1))
     };
     let most = run.plan.sections().iter().filter_map(of).max()?;
@@ -339,7 +339,7 @@ fn few_networks(run: &Run, section: &Section) -> Option<Deviation> {
 
 /// How long the load of each trial rises, where it does.
 fn ramp(section: &Section) -> Option<Nanos> {
-    Some(section.specs.first()?.of::<PacketsSpec>()?.ramp()).filter(|ramp| *ramp > Nanos::default())
+    section.specs.first().map(rfc2544::ramp).filter(|ramp| *ramp > Nanos::default())
 }
 
 /// Whether trials may lose frames.

@@ -373,7 +373,7 @@ fn items<I: Item>(items: &[I]) -> Vec<&dyn Item> {
 /// A probe, with the proof of its MTU before it.
 fn proved(spec: ProbeSpec) -> Vec<ProbeSpec> {
     let profile = spec.profile();
-    let mtu = profile.mtu.filter(|_| spec.of::<PathSpec>().is_none());
+    let mtu = profile.mtu.filter(|_| !profile.measures_mtu);
     let proof = mtu.map(|mtu| PathSpec { ip: profile.ip, mtu: Some(mtu), timeout: PATH_TIMEOUT, hops: 0 }.into());
     proof.into_iter().chain([spec]).collect()
 }

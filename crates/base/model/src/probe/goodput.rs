@@ -191,6 +191,7 @@ impl Probe for GoodputSpec {
             threads: self.streams.into(),
             far_serves_until_told: false,
             self_test: self.self_test(),
+            whole_seconds: (self.duration.0 / 1_000_000_000) as usize,
             ..Profile::ordinary(self.ip, (self.duration.0 + self.warmup.0) as f64 / 1e9 + AROUND)
         }
     }

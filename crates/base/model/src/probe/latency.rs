@@ -179,6 +179,10 @@ impl Probe for LatencySpec {
         Some(Amount::Count(self.warmup))
     }
 
+    fn beside_load(&self) -> Option<(Direction, ProbeSpec)> {
+        Some((self.tcp_load?, Self { tcp_load: None, ..self.clone() }.into()))
+    }
+
     fn conditions(&self) -> Conditions {
         Conditions {
             protocol: Some(self.protocol),

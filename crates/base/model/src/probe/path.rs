@@ -50,7 +50,7 @@ impl Probe for PathSpec {
     }
 
     fn profile(&self) -> Profile {
-        Profile { mtu: self.mtu, ..Profile::ordinary(self.ip, CLEAN + f64::from(self.hops)) }
+        Profile { mtu: self.mtu, measures_mtu: true, ..Profile::ordinary(self.ip, CLEAN + f64::from(self.hops)) }
     }
 
     fn metrics(&self) -> &'static [Metric] {

@@ -58,6 +58,11 @@ pub trait Probe: Any + fmt::Display {
     fn without_load(&self) -> Option<ProbeSpec> {
         None
     }
+
+    /// Direction of the TCP load beside it, and the same without that load; `None` where there is none.
+    fn beside_load(&self) -> Option<(Direction, ProbeSpec)> {
+        None
+    }
 }
 
 /// Dependencies of the conduct of a trial.
@@ -81,6 +86,10 @@ pub struct Profile {
     pub far_serves_until_told: bool,
     /// The same load for a moment, to measure the tester alone; `None` where the path sets the pace.
     pub self_test: Option<ProbeSpec>,
+    /// Whole seconds whose figures are reported as they pass; 0 where figures cover the trial up to now.
+    pub whole_seconds: usize,
+    /// Whether it measures the MTU of the path, which other probes rely on.
+    pub measures_mtu: bool,
 }
 
 /// A trial without progress for this long is stuck, unless a single reply may take longer.
@@ -99,6 +108,8 @@ impl Profile {
             stall: STALL,
             far_serves_until_told: true,
             self_test: None,
+            whole_seconds: 0,
+            measures_mtu: false,
         }
     }
 }

@@ -8,6 +8,7 @@ use crate::{
     plausible::Checked,
     probe::{Conditions, Probe, ProbeSpec},
     search::LoadedTrial,
+    units::Mtu,
 };
 
 /// A probe and the result that it gives.
@@ -31,6 +32,11 @@ pub trait Measures: Probe + Clone + Into<ProbeSpec> {
         None
     }
 
+    /// Largest packet that passed forward and in reverse, where the probe measures that.
+    fn passed(&self, _result: &Self::Result) -> Option<[Option<Mtu>; 2]> {
+        None
+    }
+
     /// Conditions that the result alone tells.
     fn conditions_met(&self, _result: &Self::Result) -> Conditions {
         Conditions::default()
@@ -45,6 +51,7 @@ pub(super) trait Measurement<'a> {
     fn figures(&self, far: &str) -> Vec<Figure>;
     fn sample(&self) -> Option<Sample<'a>>;
     fn at_load(&self) -> Option<LoadedTrial>;
+    fn passed(&self) -> Option<[Option<Mtu>; 2]>;
     fn conditions(&self) -> Conditions;
     fn check(&self, seconds: f64) -> Checked;
 }
@@ -72,6 +79,10 @@ impl<'a, S: Measures> Measurement<'a> for (&'a S, &'a S::Result) {
 
     fn at_load(&self) -> Option<LoadedTrial> {
         self.0.at_load(self.1)
+    }
+
+    fn passed(&self) -> Option<[Option<Mtu>; 2]> {
+        self.0.passed(self.1)
     }
 
     fn conditions(&self) -> Conditions {

@@ -43,6 +43,7 @@ use crate::{
         Conditions, ForwardingSpec, GoodputSpec, LatencySpec, PacketsSpec, PathSpec, Probe, ProbeSpec, TransactionsSpec,
     },
     search::LoadedTrial,
+    units::Mtu,
 };
 
 /// One finished measurement between two endpoints.
@@ -360,6 +361,11 @@ impl Measured {
     pub fn of<S: Measures>(&self) -> Option<(&S, &S::Result)> {
         let parts = self.parts();
         Some(((parts.probe() as &dyn Any).downcast_ref()?, parts.result().downcast_ref()?))
+    }
+
+    /// Largest packet that passed forward and in reverse, where the probe measures that.
+    pub fn passed(&self) -> Option<[Option<Mtu>; 2]> {
+        self.parts().passed()
     }
 
     /// Conditions under which it was really measured, as far as the result states them, else as they were asked for.

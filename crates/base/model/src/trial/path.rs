@@ -68,6 +68,10 @@ impl Measures for PathSpec {
         Figure::known(Metric::PathMtu, Some(both_ways.into())).into_iter().collect()
     }
 
+    fn passed(&self, result: &PathResult) -> Option<[Option<Mtu>; 2]> {
+        Some([result.forward.mtu, result.reverse.mtu])
+    }
+
     fn check(&self, result: &PathResult, seconds: f64) -> Checked {
         optional_packet("spec.mtu", self.mtu.map(|mtu| mtu.0))?;
         check(result)?;

@@ -1,6 +1,7 @@
 use model::{
-    Measured, Mtu, PacketsResult, Plan, fixture,
+    Measured, Mtu, PacketRate, PacketsResult, PacketsSpec, Plan, fixture,
     plan::{Method, Section, Step},
+    stream::{Rate, Stream},
 };
 
 use super::*;

@@ -3,8 +3,9 @@
 mod cross_check;
 
 use model::{
-    DirectionSecond, Doubt, Endpoint, Flow, GoodputReceived, GoodputResult, GoodputSecond, GoodputSent, GoodputSide,
-    GoodputSpec, Measured, Mtu, PayloadSize, Protocol, SideFigures, SoFar, Total, frame_size::Headers, probe::FASTEST,
+    Bed, DirectionSecond, Doubt, Endpoint, Flow, GoodputReceived, GoodputResult, GoodputSecond, GoodputSent,
+    GoodputSide, GoodputSpec, Measured, Mtu, PayloadSize, Protocol, SideFigures, SoFar, Total, Trial,
+    frame_size::Headers, probe::FASTEST,
 };
 
 use self::cross_check::crossed;
@@ -53,8 +54,8 @@ impl Rules for GoodputSpec {
         assembled(self, ends, flows(self, ends, sides)?, whole as f64)
     }
 
-    fn whole_seconds(&self) -> usize {
-        (self.duration.0 / 1_000_000_000) as usize
+    fn doubts_in_run(&self, trial: &Trial, _bed: &Bed, before: &[Trial]) -> Vec<Doubt> {
+        path_not_proven(self, trial, before).into_iter().collect()
     }
 
     fn second(&self, reports: &[PairReports], before: usize) -> Option<GoodputSecond> {
@@ -65,6 +66,14 @@ impl Rules for GoodputSpec {
         let back = if self.sends_back() { Some(way(far, near)?) } else { None };
         Some(GoodputSecond { number: before + 1, ways: [forward, back] })
     }
+}
+
+/// Whether full-size packets were shown to pass for a trial with an MTU of its own, by the latest proof before it.
+fn path_not_proven(spec: &GoodputSpec, trial: &Trial, before: &[Trial]) -> Option<Doubt> {
+    let mtu = spec.mtu?;
+    let [forward, reverse] = procedure::proof(&trial.measured.spec(), before).unwrap_or_default();
+    let is_proven = [forward, reverse].into_iter().all(|passed| passed.is_some_and(|passed| passed >= mtu.0));
+    (!is_proven).then_some(Doubt::PathNotProven { mtu: mtu.0, forward, reverse })
 }
 
 fn assembled(spec: &GoodputSpec, ends: &Ends<'_>, flows: Vec<Flow>, seconds: f64) -> Option<Assembled> {
@@ -253,7 +262,7 @@ mod tests {
     #[test]
     fn a_second_is_told_once_each_side_has_counted_it() {
         let spec = GoodputSpec { duration: Nanos::from_secs(9), ..fixture::goodput(Protocol::Tcp) };
-        assert_eq!(spec.whole_seconds(), 9);
+        assert_eq!(model::probe::Probe::profile(&spec).whole_seconds, 9);
         let mut pairs = [reported_by(1, &[4e9, 5e9], &[]), reported_by(1, &[1e9], &[])];
         assert_eq!(spec.second(&pairs, 0), None, "the senders have reports nothing");
         for (pair, resent) in pairs.iter_mut().zip([3, u64::MAX]) {

@@ -10,10 +10,10 @@ mod path;
 mod seconds;
 mod transactions;
 
-use model::{Doubt, EndCounters, Endpoint, GoodputSecond, Measured, Mtu, ProbeSpec, SideFigures, SoFar};
+use model::{Bed, Doubt, EndCounters, Endpoint, GoodputSecond, Measured, Mtu, ProbeSpec, SideFigures, SoFar, Trial};
 
 pub(crate) use self::{
-    path::{path_not_proven, ttl_kept},
+    packets::{counted_frames, few_frames},
     seconds::Seconds,
 };
 use crate::misfit::Misfit;
@@ -36,9 +36,9 @@ pub(crate) trait Rules {
         None
     }
 
-    /// Number of whole seconds that a side of a trial tells of.
-    fn whole_seconds(&self) -> usize {
-        0
+    /// Doubts about a finished trial that the bed or the trials before it raise.
+    fn doubts_in_run(&self, _trial: &Trial, _bed: &Bed, _before: &[Trial]) -> Vec<Doubt> {
+        Vec::new()
     }
 
     /// The whole second behind so many others; `None` until all sides have told of it.

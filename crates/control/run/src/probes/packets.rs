@@ -3,11 +3,11 @@
 mod cross_check;
 
 use model::{
-    Doubt, Endpoint, Measured, Mtu, PacketStream, PacketsReceived, PacketsResult, PacketsSent, PacketsSide,
-    PacketsSpec, SideFigures, SoFar,
+    Direction, Doubt, Endpoint, Engine, Measured, Mtu, Nanos, PacketRate, PacketStream, PacketsReceived, PacketsResult,
+    PacketsSent, PacketsSide, PacketsSpec, ProbeSpec, SideFigures, SoFar, Total,
     frame_size::{ETHERNET_HEADER, FCS, FrameSize, FrameSizeError},
     rfc2544::RESET,
-    stream::Stream,
+    stream::{Load, Rate, Stream},
 };
 
 use self::cross_check::crossed;
@@ -51,6 +51,20 @@ impl Rules for PacketsSpec {
         streams.iter_mut().for_each(|stream| stream.cut_off = true);
         assembled(self, ends, streams).filter(|assembled| assembled.seconds > 0.0)
     }
+}
+
+/// A few frames one way by this engine.
+pub(crate) fn few_frames(engine: Engine, rate: PacketRate, duration: Nanos) -> ProbeSpec {
+    let load = Load { rate: Rate::Packets(rate), ..Load::default() };
+    let streams = vec![Stream { load, ..Stream::default() }];
+    PacketsSpec { streams, direction: Direction::Forward, duration, engine: Some(engine), mtu: None }.into()
+}
+
+/// Frames that left the near side, and different ones that came to the far side; `None` for figures of another probe.
+pub(crate) fn counted_frames(sides: Sides) -> Option<(u64, u64)> {
+    let (SideFigures::Packets(near), SideFigures::Packets(far)) = sides else { return None };
+    let sent = near.sent.iter().map(|stream| stream.frames).total();
+    Some((sent, far.received.iter().map(|stream| stream.frames).total()))
 }
 
 /// Each stream of each sender and direction, the forward ones first, with the counts of sender and receiver.

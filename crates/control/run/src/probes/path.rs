@@ -1,6 +1,6 @@
 //! Path MTU.
 
-use model::{Bed, Doubt, GoodputSpec, Measured, Mtu, PathResult, PathSpec, SideFigures, Trial};
+use model::{Bed, Doubt, Measured, Mtu, PathSpec, SideFigures, Trial};
 
 use super::{Assembled, Ends, Rules, Sides};
 use crate::misfit::Misfit;
@@ -22,10 +22,14 @@ impl Rules for PathSpec {
         let measured = Measured::Path { spec: self.clone(), result: *result };
         Some(Assembled { measured, seconds: ends.counters.first()?.seconds, doubts: Vec::new() })
     }
+
+    fn doubts_in_run(&self, trial: &Trial, bed: &Bed, _before: &[Trial]) -> Vec<Doubt> {
+        ttl_kept(trial, bed)
+    }
 }
 
 /// Ways of a routed bed on which no router took one off the TTL.
-pub(crate) fn ttl_kept(trial: &Trial, bed: &Bed) -> Vec<Doubt> {
+fn ttl_kept(trial: &Trial, bed: &Bed) -> Vec<Doubt> {
     let routed = bed.dut.as_ref().is_some_and(|dut| !dut.gateways.is_empty());
     let Some((_, result)) = trial.measured.of::<PathSpec>().filter(|_| routed) else { return Vec::new() };
     let (a, b) = (&trial.endpoint_from, &trial.endpoint_to);
@@ -34,23 +38,10 @@ pub(crate) fn ttl_kept(trial: &Trial, bed: &Bed) -> Vec<Doubt> {
     kept.map(|(_, from, to)| Doubt::TtlKept { from: from.clone(), to: to.clone() }).collect()
 }
 
-/// Whether full-size packets were shown to pass for a trial with an MTU of its own, by the latest path trial of the same
-/// kind before it.
-pub(crate) fn path_not_proven(trial: &Trial, before: &[Trial]) -> Option<Doubt> {
-    let (spec, _) = trial.measured.of::<GoodputSpec>()?;
-    let mtu = spec.mtu?;
-    let proof = procedure::proof(&trial.measured.spec(), before);
-    let passed = |leg: fn(&PathResult) -> Option<u32>| proof.and_then(leg);
-    let forward = passed(|path| path.forward.mtu.map(|mtu| mtu.0));
-    let reverse = passed(|path| path.reverse.mtu.map(|mtu| mtu.0));
-    let is_proven = [forward, reverse].into_iter().all(|passed| passed.is_some_and(|passed| passed >= mtu.0));
-    (!is_proven).then_some(Doubt::PathNotProven { mtu: mtu.0, forward, reverse })
-}
-
 #[cfg(test)]
 mod tests {
     use model::{
-        Dut, IpVersion, Nanos, fixture,
+        Dut, IpVersion, Nanos, PathResult, fixture,
         trial::{Leg, Refusal},
     };
 
