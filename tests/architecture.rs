@@ -53,6 +53,22 @@ const DOWNCAST: [&str; 4] = [
     "crates/result/report/src/probes/mod.rs",
     "crates/result/verdict/src/probes/mod.rs",
 ];
+/// Production files that ask for the kind of a bed: where it is laid out and, for all others, where its value answers.
+const ASK_FOR_KIND: [&str; 2] = ["crates/base/model/src/bed.rs", "crates/control/bed/src/topology.rs"];
+/// Names of layouts and of their devices, by which a file could tell the kind of a bed.
+const LAYOUTS: [&str; 11] = [
+    "lab-switch",
+    "lab-bridge",
+    "lab-router",
+    "lab-vswitch",
+    "lab-ovs",
+    "lab-xdp-router",
+    "hosts-several",
+    "hosts-one-kernel",
+    "ovs",
+    "vswitch",
+    "xdp-router",
+];
 
 /// A crate of the workspace.
 struct Room {
@@ -275,6 +291,18 @@ fn few_files_tell_probes_apart() {
     assert_eq!(matches("Measured"), known(&MATCH_RESULTS), "files that name a variant of Measured");
     let downcasts = files(|module| !is_of_a_probe(&module.file) && module.asks_for_one_probe);
     assert_eq!(downcasts, known(&DOWNCAST), "files that ask for one probe's parameters");
+}
+
+#[test]
+fn two_files_ask_for_the_kind_of_a_bed() {
+    let is_kind = |path: &Vec<String>| path.windows(2).any(|two| two[0] == "BedKind");
+    let is_known_by_name = |module: &Module| LAYOUTS.iter().any(|layout| module.texts.contains(*layout));
+    let layouts = Path::new("crates/control/bed/src/layouts");
+    let asking = files(|module| {
+        let file = module.file.strip_prefix(root()).unwrap_or(&module.file);
+        (module.paths.iter().any(is_kind) || is_known_by_name(module)) && !file.starts_with(layouts)
+    });
+    assert_eq!(asking, ASK_FOR_KIND.map(PathBuf::from).into(), "files that ask for the kind of a bed");
 }
 
 /// Production files that have a module of this kind.

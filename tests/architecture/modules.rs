@@ -33,6 +33,8 @@ pub(crate) struct Module {
     pub(crate) paths: BTreeSet<Vec<String>>,
     /// Each name in it, wherever it stands.
     pub(crate) names: BTreeSet<String>,
+    /// Each literal text in it, other than in macros.
+    pub(crate) texts: BTreeSet<String>,
     children: BTreeSet<String>,
     /// Whether it asks a spec or a result for those of one probe: `spec.of::<PathSpec>()`, or the same with an inferred type.
     pub(crate) asks_for_one_probe: bool,
@@ -242,6 +244,10 @@ impl<'ast> Visit<'ast> for Reader {
         let is_of_one = call.turbofish.as_ref().is_none_or(|kinds| kinds.args.iter().any(names_one));
         self.module.asks_for_one_probe |= call.method == "of" && call.args.is_empty() && is_of_one;
         visit::visit_expr_method_call(self, call);
+    }
+
+    fn visit_lit_str(&mut self, text: &'ast syn::LitStr) {
+        self.module.texts.insert(text.value());
     }
 
     fn visit_ident(&mut self, name: &'ast syn::Ident) {

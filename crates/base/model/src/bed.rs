@@ -17,6 +17,9 @@ use crate::{
 pub struct Bed {
     /// How it was made.
     pub kind: BedKind,
+    /// Its layout, like `lab-router`; empty in beds of earlier versions.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub layout: String,
     /// As given on the command line: `lab`, `ports:eth1,eth2`, or the name of a bed that was brought up before.
     pub name: String,
     /// Whether no real wire or card is involved; every output says so.
@@ -40,17 +43,14 @@ crate::json!(Bed);
 /// MTU of a bed that is made without another.
 const ORDINARY_MTU: Mtu = Mtu(1500);
 
+/// Layout of hosts that are one kernel.
+const ONE_KERNEL: &str = "hosts-one-kernel";
+
+/// Layouts of earlier versions whose devices under test are called like them.
+const NAMED: [&str; 3] = ["lab-ovs", "lab-xdp-router", "lab-vswitch"];
+
 /// Name of the device under test where ends are named.
 pub const DUT: &str = "DUT";
-
-/// Name of a lab's device under test in which the XDP router forwards.
-pub const XDP_ROUTER: &str = "xdp-router";
-
-/// Name of a lab's device under test that is an Open vSwitch.
-pub const OVS: &str = "ovs";
-
-/// Name of a lab's device under test that is a router behind virtual switches.
-pub const VSWITCH: &str = "vswitch";
 
 /// A device under test between the ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -114,17 +114,6 @@ pub enum BedKind {
     Ports,
 }
 
-impl BedKind {
-    /// In one word.
-    pub fn word(self) -> &'static str {
-        match self {
-            Self::Lab => "lab",
-            Self::Hosts => "hosts",
-            Self::Ports => "ports",
-        }
-    }
-}
-
 /// Rights of the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
@@ -180,19 +169,33 @@ impl Bed {
     }
 
     /// Its layout in one word.
-    pub fn layout(&self) -> &'static str {
+    pub fn layout(&self) -> &str {
+        match self.layout.as_str() {
+            "" => self.earlier_layout(),
+            layout => layout,
+        }
+    }
+
+    /// The layout of a bed that does not name it: layouts of those versions only.
+    fn earlier_layout(&self) -> &'static str {
         let several = self.senders().len() > 1;
         match (self.kind, &self.dut) {
             (BedKind::Lab, _) if several => "lab-switch",
-            (BedKind::Lab, Some(dut)) if dut.machine == OVS => "lab-ovs",
-            (BedKind::Lab, Some(dut)) if dut.gateways.is_empty() => "lab-bridge",
-            (BedKind::Lab, Some(dut)) if dut.machine == XDP_ROUTER => "lab-xdp-router",
-            (BedKind::Lab, Some(dut)) if dut.machine == VSWITCH => "lab-vswitch",
-            (BedKind::Lab, Some(_)) => "lab-router",
-            (BedKind::Hosts, _) if self.simulated => "hosts-one-kernel",
+            (BedKind::Lab, Some(dut)) => {
+                let named = NAMED.into_iter().find(|layout| layout.strip_prefix("lab-") == Some(&dut.machine));
+                named.unwrap_or(if dut.gateways.is_empty() { "lab-bridge" } else { "lab-router" })
+            }
+            (BedKind::Lab, None) => "lab",
+            (BedKind::Hosts, _) if self.simulated => ONE_KERNEL,
             (BedKind::Hosts, _) if several => "hosts-several",
-            (kind, _) => kind.word(),
+            (BedKind::Hosts, _) => "hosts",
+            (BedKind::Ports, _) => "ports",
         }
+    }
+
+    /// Marks a bed of hosts that turned out to be one kernel.
+    pub fn set_one_kernel(&mut self) {
+        (self.simulated, self.layout) = (true, ONE_KERNEL.to_owned());
     }
 
     /// Arguments of `bed up` that make it; `None` for a bed that is made with its run, whose name is a layout.
@@ -200,12 +203,10 @@ impl Bed {
         if self.name == "lab" || self.name.contains(':') {
             return None;
         }
-        let layout = match self.layout() {
-            "lab-bridge" => Some("lab:bridge".to_owned()),
-            "lab-router" => Some("lab:router".to_owned()),
-            "lab-vswitch" => Some("lab:vswitch".to_owned()),
-            "ports" => Some(self.ports()),
-            _ => None,
+        let layout = match self.kind {
+            BedKind::Lab => self.layout().strip_prefix("lab-").map(|device| format!("lab:{device}")),
+            BedKind::Ports => Some(self.ports()),
+            BedKind::Hosts => None,
         };
         let mtu = self.endpoints.first().map(|end| end.mtu).filter(|mtu| *mtu != ORDINARY_MTU);
         let options = [("--bed", layout), ("--mtu", mtu.map(|mtu| mtu.0.to_string()))];
@@ -275,8 +276,8 @@ mod tests {
 
     #[test]
     fn hosts_that_are_one_kernel_are_not_called_machines() {
-        let layout = |simulated| Bed { kind: BedKind::Hosts, simulated, ..fixture::lab() }.layout();
-        assert_eq!([false, true].map(layout), ["hosts", "hosts-one-kernel"]);
+        let bed = |simulated| Bed { kind: BedKind::Hosts, simulated, ..fixture::lab() };
+        assert_eq!([bed(false).layout(), bed(true).layout()], ["hosts", ONE_KERNEL]);
     }
 
     fn bed(kind: BedKind, name: &str, dut: Option<Dut>) -> Bed {
@@ -293,6 +294,7 @@ mod tests {
         };
         Bed {
             kind,
+            layout: String::new(),
             name: name.to_owned(),
             simulated: true,
             privilege: Privilege::Root,
@@ -326,7 +328,7 @@ mod tests {
         ];
         let router = Dut { gateways, ..Dut::default() };
         assert_eq!(kept(BedKind::Lab, Some(router.clone())), "rack --bed lab:router");
-        let behind_switches = Dut { machine: VSWITCH.to_owned(), ..router.clone() };
+        let behind_switches = Dut { machine: "vswitch".to_owned(), ..router.clone() };
         assert_eq!(kept(BedKind::Lab, Some(behind_switches)), "rack --bed lab:vswitch");
         let routed = "rack --bed ports:port-a,port-b,via=198.18.4.1/24,198.18.5.1/30,via=2001:2::1/64,2001:2:0:1::1/64";
         assert_eq!(kept(BedKind::Ports, Some(router)), routed);

@@ -15,6 +15,7 @@ pub const STARTED: &str = "2026-11-21T10:15:00Z";
 pub fn lab() -> Bed {
     Bed {
         kind: BedKind::Lab,
+        layout: String::new(),
         name: "lab".to_owned(),
         simulated: true,
         privilege: Privilege::Root,

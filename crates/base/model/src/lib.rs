@@ -59,7 +59,7 @@ mod words;
 pub use assessment::{
     Assessment, FlowAssessment, FreeFigure, KeyFigure, Limited, LineRate, MainLimit, PageOne, Tally, TrialAssessment,
 };
-pub use bed::{Answer, Bed, BedKind, ClockRelation, DUT, Dut, Endpoint, Gateway, OVS, Privilege, VSWITCH, XDP_ROUTER};
+pub use bed::{Answer, Bed, BedKind, ClockRelation, DUT, Dut, Endpoint, Gateway, Privilege};
 pub use bufferbloat::Bufferbloat;
 pub use card::Card;
 pub use card_health::CardHealth;

@@ -8,13 +8,14 @@ use std::{
 };
 
 use model::{
-    Bed, DUT, EndCounters, OVS, VSWITCH, XDP_ROUTER,
+    Bed, DUT, EndCounters,
     environment::{EndpointFacts, HostFacts, InterfaceFacts},
 };
 use protocol::{AgentError, Fault, Reply, Request, remote_facts};
 
 use crate::{
     error::BedError,
+    layouts,
     links::check,
     login::{ssh, start_agent},
     machine::Machine,
@@ -53,22 +54,19 @@ impl DutReader {
         Ok(Self { machine, interfaces, is_machine: true })
     }
 
-    /// Reads the device under test of a lab; `None` where the bed has none in a namespace of this machine. The agent is its XDP
-    /// router, if it has one.
+    /// Reads the device under test of a lab; `None` where the bed has none in a namespace of this machine. Its agent may be the
+    /// router itself.
     pub(crate) fn of_lab(bed: &Bed, program: &Path) -> Result<Option<Self>, BedError> {
         let (Some(device), Some(namespace)) = (&bed.dut, dut_namespace(bed)) else { return Ok(None) };
         let mut machine = Machine::within(&namespace, program)?;
         machine.allowed.host.clone_from(&device.machine);
-        if device.machine == XDP_ROUTER {
-            machine.ask(Request::Route { interfaces: facing_ends(bed) })?;
+        let needs = layouts::device(bed.layout());
+        if let Some(request) = needs.request {
+            machine.ask(request(facing_ends(bed)))?;
         }
-        if device.machine == OVS {
-            machine.ask(Request::TakeFromXdp { interfaces: facing_ends(bed) })?;
-        }
-        let interfaces = match device.machine.as_str() {
-            // A drop may be anywhere in the chain.
-            VSWITCH => machine.endpoint_facts(DUT)?.interfaces.into_iter().map(|interface| interface.name).collect(),
-            _ => facing_ends(bed),
+        let interfaces = match needs.counts_all {
+            true => machine.endpoint_facts(DUT)?.interfaces.into_iter().map(|interface| interface.name).collect(),
+            false => facing_ends(bed),
         };
         Ok(Some(Self { machine, interfaces, is_machine: false }))
     }

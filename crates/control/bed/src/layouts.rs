@@ -1,4 +1,5 @@
-//! The layouts, and their names for `--bed`. A new one is a file here and a line of [`LAYOUTS`].
+//! The layouts, and their names for `--bed`. A new one is a file here and a line of [`LAYOUTS`]; one whose device needs its agent,
+//! also a line of [`DEVICES`].
 
 mod bridge;
 mod hosts;
@@ -11,6 +12,8 @@ mod testers;
 mod vswitch;
 
 use std::str::FromStr;
+
+use protocol::Request;
 
 pub(crate) use self::nics::why_not;
 pub use self::{hosts::HostsReferenceError, kept::check_name};
@@ -31,6 +34,23 @@ const LAYOUTS: [Entry; 7] = [
     (nics::USAGE, nics::parse),
     (hosts::USAGE, hosts::parse),
 ];
+
+/// Special needs of a lab's device under test.
+#[derive(Default)]
+pub(crate) struct Device {
+    layout: &'static str,
+    /// Work of its agent at the interfaces that face the ends.
+    pub(crate) request: Option<fn(Vec<String>) -> Request>,
+    /// Whether packets are counted at all of its interfaces, and not only at those that face the ends.
+    pub(crate) counts_all: bool,
+}
+
+const DEVICES: [Device; 3] = [ovs::DEVICE, router::DEVICE, vswitch::DEVICE];
+
+/// The needs of the device under test of this layout.
+pub(crate) fn device(layout: &str) -> Device {
+    DEVICES.into_iter().find(|device| device.layout == layout).unwrap_or_default()
+}
 
 /// A text that names no bed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -9,6 +9,8 @@ use crate::{reference::Network, through::Route};
 /// A bed before it is made.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Topology {
+    /// Name of the layout, like `lab-router`, by which the report words it.
+    pub(crate) layout: String,
     /// Testers first: the senders, then the receiver.
     pub(crate) nodes: Vec<Node>,
     /// How interfaces are created and connected.
@@ -104,6 +106,7 @@ impl Topology {
     pub(crate) fn bed(&self, name: &str, privilege: Privilege) -> Bed {
         Bed {
             kind: self.kind(),
+            layout: self.layout.clone(),
             name: name.to_owned(),
             simulated: self.simulated,
             privilege,

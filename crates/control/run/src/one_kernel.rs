@@ -8,7 +8,7 @@ pub(crate) fn on_one_kernel(bed: &mut Bed, environment: &Environment) -> Option<
     if !environment.is_one_kernel() {
         return None;
     }
-    bed.simulated = true;
+    bed.set_one_kernel();
     let (to, senders) = bed.endpoints.split_last()?;
     let cpu = *to.cpus.first()?;
     senders.iter().any(|end| end.cpus.first() == Some(&cpu)).then_some(Doubt::SharedCore { cpu })
@@ -35,7 +35,7 @@ mod tests {
         assert_eq!(on_one_kernel(&mut bed, &booted(["x", "y"])), None);
         assert!(!bed.simulated, "two machines, each with its own core 1");
         assert_eq!(on_one_kernel(&mut bed, &booted(["x", "x"])), Some(Doubt::SharedCore { cpu: 1 }));
-        assert!(bed.simulated);
+        assert!(bed.simulated && bed.layout() == "hosts-one-kernel");
         bed.endpoints[0].cpus = vec![0, 1];
         assert_eq!(on_one_kernel(&mut bed, &booted(["x", "x"])), None);
     }

@@ -95,7 +95,12 @@ impl Texts {
 
     /// The text of a key that takes no values; `None` if there is no such key.
     pub(crate) fn find(&self, key: &str) -> Option<String> {
-        self.bundle.has_message(key).then(|| self.get(key))
+        self.has(key).then(|| self.get(key))
+    }
+
+    /// Whether there is such a key.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.bundle.has_message(key)
     }
 
     /// The text of a key that reads differently for one and for many.
@@ -349,9 +354,12 @@ mod tests {
             let link = [t.get(&format!("link-{layout}")), t.get(&format!("link-{layout}-meaning"))];
             assert!(!text.contains('⟦') && !link.concat().contains('⟦'), "{text} {link:?}");
         }
-        for kind in ["lab", "hosts", "ports"] {
-            assert!(!t.get(&format!("joint-{kind}")).contains('⟦'));
+        for layout in
+            ["lab-switch", "lab-bridge", "lab-vswitch", "lab-ovs", "hosts-several", "hosts-one-kernel", "ports"]
+        {
+            assert!(t.has(&format!("joint-{layout}")), "{layout}");
         }
+        assert!(t.has("dut-cpus-lab-ovs"));
     }
 
     #[test]

@@ -1,12 +1,11 @@
 //! Results of tests of RFC 2544, and where the tests differ from the RFC.
 
 use model::{
-    BitRates, FrameSize, FreeFigure, Metric, Nanos, PacketStream, ProbeSpec, Run, Total, Trial,
-    TrialAssessment,
+    BitRates, FrameSize, FreeFigure, Metric, Nanos, PacketStream, ProbeSpec, Run, Total, Trial, TrialAssessment,
     plan::{Method, Section},
     rfc2544::{
-        self, AtThroughput, BackToBack, Deviation, FRAME_SIZES, LatencyAtLoad, OVERLOAD, PlannedRfc2544, PortRates, RESET,
-        Recovery, Reset, Rfc2544, Rfc2544Test, STEADY, TestedLatency, TestedLoss, TestedSize, streams,
+        self, AtThroughput, BackToBack, Deviation, FRAME_SIZES, LatencyAtLoad, OVERLOAD, PlannedRfc2544, PortRates,
+        RESET, Recovery, Reset, Rfc2544, Rfc2544Test, STEADY, TestedLatency, TestedLoss, TestedSize, streams,
     },
     search::{AssessedGoal, AssessedSearch, Classification, Goal, SearchMethod},
 };

@@ -86,7 +86,7 @@ impl Bridge {
         });
         links.push(Link::Bridge { node: count, interface: self.name.to_owned(), members });
         let dut = Dut { machine: self.name.to_owned(), ..Dut::default() };
-        Topology { nodes, links, dut: Some(dut), simulated: true }
+        Topology { layout: format!("lab-{}", self.name), nodes, links, dut: Some(dut), simulated: true }
     }
 }
 

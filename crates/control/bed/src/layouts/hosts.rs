@@ -80,7 +80,8 @@ impl Hosts {
         };
         let names: Vec<String> = (0..count).map(|place| end_name(place, count)).collect();
         let nodes = ends.into_iter().enumerate().map(tester).collect();
-        Topology { nodes, links: Vec::new(), dut: self.through.device(&names), simulated: false }
+        let layout = if count > 2 { "hosts-several" } else { "hosts" }.to_owned();
+        Topology { layout, nodes, links: Vec::new(), dut: self.through.device(&names), simulated: false }
     }
 
     /// Refuses the same machine under two names.

@@ -61,7 +61,8 @@ impl Layout for Lab {
 fn topology(ground: &LabProperties) -> Topology {
     let [a, b] = [0, 1].map(|place| ground.tester(place, 2, ground.addresses(addresses(place, true))));
     let ends = [(0, a.interfaces[0].name.clone()), (1, b.interfaces[0].name.clone())];
-    Topology { nodes: vec![a, b], links: vec![Link::Veth { ends, mtu: ground.mtu }], dut: None, simulated: true }
+    let links = vec![Link::Veth { ends, mtu: ground.mtu }];
+    Topology { layout: NAME.to_owned(), nodes: vec![a, b], links, dut: None, simulated: true }
 }
 
 /// The reason why a lab cannot be kept.

@@ -120,6 +120,7 @@ impl Nics {
             managers: ground.managers.clone(),
         };
         Topology {
+            layout: "ports".to_owned(),
             dut: self.through.device(&[end_name(0, 2), end_name(1, 2)]),
             nodes,
             links: ground.nics.iter().enumerate().map(link).collect(),

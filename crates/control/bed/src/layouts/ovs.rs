@@ -2,10 +2,11 @@
 
 use std::path::Path;
 
-use model::{Dut, OVS};
+use model::Dut;
+use protocol::Request;
 
 use super::{
-    Parsed,
+    Device, Parsed,
     lab::{LabProperties, made_anew},
     testers::{addresses, end_name},
 };
@@ -20,6 +21,13 @@ use crate::{
 pub(super) const USAGE: &str = "lab:ovs (an Open vSwitch between two)";
 
 const NAME: &str = "lab:ovs";
+
+/// Name of the device under test, and of the switch.
+const OVS: &str = "ovs";
+
+/// An agent takes the packets that XDP sends to the switch.
+pub(super) const DEVICE: Device =
+    Device { layout: "lab-ovs", request: Some(|interfaces| Request::TakeFromXdp { interfaces }), counts_all: false };
 
 /// Folder of the daemons' files, a folder each.
 const RUNTIME: &str = "/run/wireproof/ovs";
@@ -68,7 +76,7 @@ fn topology(ground: &LabProperties) -> Topology {
     });
     links.push(Link::OpenVswitch { node: 2, interface, members: members.into(), folder, cpus: Vec::new() });
     let dut = Dut { machine: OVS.to_owned(), ..Dut::default() };
-    Topology { nodes, links, dut: Some(dut), simulated: true }
+    Topology { layout: DEVICE.layout.to_owned(), nodes, links, dut: Some(dut), simulated: true }
 }
 
 #[cfg(test)]

@@ -1,10 +1,11 @@
 //! `lab:router` and `lab:xdp-router`: a third network namespace of this machine, in which the kernel or the XDP router routes between the
 //! two ends.
 
-use model::{Dut, XDP_ROUTER};
+use model::Dut;
+use protocol::Request;
 
 use super::{
-    Parsed,
+    Device, Parsed,
     lab::{LabProperties, made_anew},
     testers::{end_name, routes_of},
 };
@@ -21,7 +22,11 @@ pub(super) const USAGE: &str = "lab:router (a Linux router between two), lab:xdp
 
 const KERNEL: Router = Router { bed: "lab:router", name: "router", by_xdp: false };
 
-const XDP: Router = Router { bed: "lab:xdp-router", name: XDP_ROUTER, by_xdp: true };
+const XDP: Router = Router { bed: "lab:xdp-router", name: "xdp-router", by_xdp: true };
+
+/// The agent of the device is the XDP router.
+pub(super) const DEVICE: Device =
+    Device { layout: "lab-xdp-router", request: Some(|interfaces| Request::Route { interfaces }), counts_all: false };
 
 /// Enables forwarding. Written before there are interfaces, which inherit it.
 pub(super) const FORWARDING: (&str, &str) = ("net.ipv4.ip_forward", "1");
@@ -88,7 +93,7 @@ fn topology(router: Router, ground: &LabProperties) -> Topology {
     nodes.push(Node { namespace: ground.namespace(router.name), sysctls, interfaces, ..Node::default() });
     let device = through.device(&[end_name(0, 2), end_name(1, 2)]);
     let dut = device.map(|device| Dut { machine: router.name.to_owned(), ..device });
-    Topology { nodes, links, dut, simulated: true }
+    Topology { layout: format!("lab-{}", router.name), nodes, links, dut, simulated: true }
 }
 
 /// A router with the gateways of those IP versions that the lab has.

@@ -2,10 +2,10 @@
 //!
 //! End, bridge, router, bridge and end are a chain of veth pairs. All of the device is in one namespace, so that one agent reads it.
 
-use model::{Dut, VSWITCH};
+use model::Dut;
 
 use super::{
-    Parsed,
+    Device, Parsed,
     lab::LabProperties,
     router::{FORWARDING, IPV6_FORWARDING, tester, through},
     testers::end_name,
@@ -26,7 +26,13 @@ const NAME: &str = "lab:vswitch";
 const OWN_ADDRESSES: (&str, &str) = ("net.ipv4.conf.all.arp_ignore", "1");
 
 /// Index of the device's node, after those of the two ends.
-const DEVICE: usize = 2;
+const NODE: usize = 2;
+
+/// A drop may be anywhere in the chain.
+pub(super) const DEVICE: Device = Device { layout: "lab-vswitch", request: None, counts_all: true };
+
+/// Name of the device under test.
+const VSWITCH: &str = "vswitch";
 
 struct Vswitch;
 
@@ -70,7 +76,7 @@ impl Part {
 
 fn topology(ground: &LabProperties) -> Topology {
     let through = through(ground);
-    let mut nodes: Vec<Node> = (0..DEVICE).map(|side| tester(side, &through, ground)).collect();
+    let mut nodes: Vec<Node> = (0..NODE).map(|side| tester(side, &through, ground)).collect();
     let parts = [0, 1].map(Part::of);
     let at_side = |(side, part): (usize, &Part)| -> [Interface; 3] {
         let addresses = through.gateways.iter().map(|pair| pair[side]).collect();
@@ -84,12 +90,12 @@ fn topology(ground: &LabProperties) -> Topology {
     let interfaces = parts.iter().enumerate().flat_map(at_side).collect();
     let links_of = |(side, part): (usize, &Part)| -> [Link; 3] {
         let end = (side, nodes[side].interfaces[0].name.clone());
-        let own = |name: &String| (DEVICE, name.clone());
+        let own = |name: &String| (NODE, name.clone());
         [
             Link::Veth { ends: [end, own(&part.facing)], mtu: ground.mtu },
             Link::Veth { ends: [own(&part.port), own(&part.router)], mtu: ground.mtu },
             Link::Bridge {
-                node: DEVICE,
+                node: NODE,
                 interface: part.switch.clone(),
                 members: vec![part.facing.clone(), part.port.clone()],
             },
@@ -101,7 +107,7 @@ fn topology(ground: &LabProperties) -> Topology {
     nodes.push(Node { namespace: ground.namespace(VSWITCH), sysctls, interfaces, ..Node::default() });
     let device = through.device(&[end_name(0, 2), end_name(1, 2)]);
     let dut = device.map(|device| Dut { machine: VSWITCH.to_owned(), ..device });
-    Topology { nodes, links, dut, simulated: true }
+    Topology { layout: DEVICE.layout.to_owned(), nodes, links, dut, simulated: true }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Where it was measured.
 
-use model::{Endpoint, OVS, Run, trial::PathDevice};
+use model::{Endpoint, Run, trial::PathDevice};
 
 use crate::{
     figure,
@@ -20,7 +20,8 @@ pub(super) fn topology(run: &Run, t: &Texts) -> Block {
 fn dut_cores(run: &Run, t: &Texts) -> Option<String> {
     let dut = run.bed.dut.as_ref().filter(|dut| !dut.cpus.is_empty())?;
     let cpus: Vec<String> = dut.cpus.iter().map(ToString::to_string).collect();
-    let key = if dut.machine == OVS { "dut-cpus-of-daemon" } else { "dut-cpus" };
+    let special = format!("dut-cpus-{}", run.bed.layout());
+    let key = if t.has(&special) { &special } else { "dut-cpus" };
     Some(t.with(key, &[("cpus", &cpus.join(", "))]))
 }
 

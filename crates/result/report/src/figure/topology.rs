@@ -1,7 +1,7 @@
 //! The test bed: its endpoints and what joins them.
 
 use maud::{Markup, html};
-use model::{Bed, Dut, Endpoint, Gateway, OVS, Run, VSWITCH, alike::distinct, trial::PathDevice};
+use model::{Bed, Dut, Endpoint, Gateway, Run, alike::distinct, trial::PathDevice};
 use unicode_width::UnicodeWidthStr;
 
 use crate::{
@@ -63,13 +63,15 @@ pub(crate) fn topology(run: &Run, devices: &[&PathDevice], t: &Texts) -> Figure 
 
 /// Devices that packets go through between the ends; none where a link joins them.
 fn between(bed: &Bed, t: &Texts) -> Vec<End> {
+    let joint = t.find(&format!("joint-{}", bed.layout())).unwrap_or_default();
+    let switch = |name: &str| End { width: SMALL_BOX, ..End::joint(name) };
     match &bed.dut {
-        Some(dut) if bed.makes_its_links() && dut.machine == VSWITCH => {
-            let switch = || End { width: SMALL_BOX, ..End::joint(&t.get("joint-lab")) };
-            vec![switch(), End::device(dut, true, t), switch()]
+        // A joint of a router's bed stands at both of its sides.
+        Some(dut) if bed.makes_its_links() && !dut.gateways.is_empty() && !joint.is_empty() => {
+            vec![switch(&joint), End::device(dut, None, t), switch(&joint)]
         }
-        Some(dut) => vec![End::device(dut, bed.makes_its_links(), t)],
-        None if bed.senders().len() > 1 => vec![End::joint(&t.get(&format!("joint-{}", bed.kind.word())))],
+        Some(dut) => vec![End::device(dut, Some(joint).filter(|_| bed.makes_its_links()), t)],
+        None if bed.senders().len() > 1 => vec![End::joint(&joint)],
         None => vec![],
     }
 }
@@ -97,8 +99,8 @@ impl End {
         Self { heading: t.with("endpoint", &[("name", &endpoint.name)]), facts, width: BOX }
     }
 
-    /// The device under test. In a lab, one that does not route is a bridge or an Open vSwitch.
-    fn device(dut: &Dut, in_lab: bool, t: &Texts) -> Self {
+    /// The device under test. In a lab, one that does not route is what joins the ends.
+    fn device(dut: &Dut, joint: Option<String>, t: &Texts) -> Self {
         let machine = (!dut.machine.is_empty()).then(|| (t.get("endpoint-machine"), dut.machine.clone()));
         let gateway = |gateway: &Gateway| {
             let label = t.with("dut-gateway", &[("name", &gateway.endpoint)]);
@@ -109,9 +111,8 @@ impl End {
             let cpus: Vec<String> = dut.cpus.iter().map(ToString::to_string).collect();
             facts.push((t.get("endpoint-cpu"), cpus.join(", ")));
         }
-        if dut.gateways.is_empty() && in_lab {
+        if let Some(heading) = joint.filter(|_| dut.gateways.is_empty()) {
             facts.insert(0, (t.get("dut-heading"), String::new()));
-            let heading = t.get(if dut.machine == OVS { "joint-ovs" } else { "joint-lab" });
             return Self { heading, facts, width: BOX };
         }
         if dut.gateways.is_empty() {
@@ -303,7 +304,7 @@ mod tests {
             prefix: 24,
         };
         let gateways = vec![gateway("a1", "198.18.0.1"), gateway("b", "198.19.0.1")];
-        let dut = Some(Dut { machine: VSWITCH.to_owned(), gateways, cpus: vec![1] });
+        let dut = Some(Dut { machine: "vswitch".to_owned(), gateways, cpus: vec![1] });
         let (figure, content) = figure(Bed { dut, ..bed(1) }, Lang::Ja);
         assert_eq!((boxes(&content), links(&content).len()), (5, 4));
         let chain = "; Linux ブリッジ; 被試験装置(DUT): マシン vswitch, a1 側 198.18.0.1/24, b 側 198.19.0.1/24, 固定先のコア 1; Linux ブリッジ; ";

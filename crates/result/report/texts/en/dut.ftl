@@ -8,6 +8,6 @@ dut-col-sent = Packets sent
 dut-col-dropped = Dropped
 dut-gateway = Facing { $name }
 dut-cpus = The device under test works on cores of its own ({ $cpus }): kernel threads that are pinned to them receive for its interfaces (threaded NAPI), so that it does not run within the sender’s system calls. Packets that it forwards are processed on the cores of the receiving endpoint.
-dut-cpus-of-daemon = The device under test works on cores of its own ({ $cpus }), to which its daemon is pinned. Packets that it forwards are processed on the cores of the receiving endpoint.
+dut-cpus-lab-ovs = The device under test works on cores of its own ({ $cpus }), to which its daemon is pinned. Packets that it forwards are processed on the cores of the receiving endpoint.
 dut-forwards = Forwards between the ends
 bed-hosts-several = hosts: { $count } machines; all others were controlled over ssh from the one that receives

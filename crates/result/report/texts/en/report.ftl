@@ -119,9 +119,12 @@ link-lab-xdp-router = veth pair
 link-lab-xdp-router-meaning = Virtual cables between each endpoint and the device under test, a Linux kernel with wireproof's XDP router
 link-hosts-several = network
 link-hosts-several-meaning = Whatever joins the machines: cables, switches, routers
-joint-lab = Linux bridge
-joint-ovs = Open vSwitch
-joint-hosts = Network
+joint-lab-switch = Linux bridge
+joint-lab-bridge = Linux bridge
+joint-lab-vswitch = Linux bridge
+joint-lab-ovs = Open vSwitch
+joint-hosts-several = Network
+joint-hosts-one-kernel = Network
 joint-ports = Network
 
 method-heading = Method

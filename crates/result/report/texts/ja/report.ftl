@@ -119,9 +119,12 @@ link-lab-xdp-router = veth ペア
 link-lab-xdp-router-meaning = 各エンドポイントと被試験装置(wireproof の XDP ルーターが動作する Linux カーネル)を結ぶ仮想ケーブル
 link-hosts-several = ネットワーク
 link-hosts-several-meaning = 各マシンを結ぶケーブル、スイッチ、ルーターなど
-joint-lab = Linux ブリッジ
-joint-ovs = Open vSwitch
-joint-hosts = ネットワーク
+joint-lab-switch = Linux ブリッジ
+joint-lab-bridge = Linux ブリッジ
+joint-lab-vswitch = Linux ブリッジ
+joint-lab-ovs = Open vSwitch
+joint-hosts-several = ネットワーク
+joint-hosts-one-kernel = ネットワーク
 joint-ports = ネットワーク
 
 method-heading = 測定方法
