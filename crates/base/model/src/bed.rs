@@ -253,6 +253,22 @@ impl Bed {
         self.dut.iter().flat_map(|dut| dut.cpus.iter().copied()).find(is_of_end)
     }
 
+    /// The first core of one of these ends that is another one's first core too. Each of several machines has cores of its own, if they are
+    /// not one kernel.
+    pub fn core_shared_by<'e>(&self, ends: impl IntoIterator<Item = &'e Endpoint>) -> Option<usize> {
+        let machine = |end: &'e Endpoint| if self.layout == ONE_KERNEL { "" } else { end.machine.as_str() };
+        let mut cores = ends.into_iter().filter_map(|end| Some((machine(end), *end.cpus.first()?)));
+        let mut seen = Vec::new();
+        cores
+            .find(|core| {
+                seen.contains(core) || {
+                    seen.push(*core);
+                    false
+                }
+            })
+            .map(|(_, cpu)| cpu)
+    }
+
     /// The end of this name.
     pub fn end(&self, name: &str) -> Option<&Endpoint> {
         self.endpoints.iter().find(|end| end.name == name)
@@ -278,6 +294,22 @@ mod tests {
     fn hosts_that_are_one_kernel_are_not_called_machines() {
         let bed = |simulated| Bed { kind: BedKind::Hosts, simulated, ..fixture::lab() };
         assert_eq!([bed(false).layout(), bed(true).layout()], ["hosts", ONE_KERNEL]);
+    }
+
+    #[test]
+    fn ends_of_one_machine_or_one_kernel_may_share_their_first_core() {
+        let mut bed = fixture::lab();
+        for (end, cpus) in bed.endpoints.iter_mut().zip([[1, 0], [1, 2]]) {
+            end.cpus = cpus.to_vec();
+        }
+        let shared = |bed: &Bed| bed.core_shared_by(&bed.endpoints);
+        assert_eq!(shared(&bed), Some(1));
+        bed.endpoints[0].machine = "host-a".to_owned();
+        assert_eq!(shared(&bed), None, "two machines, each with its own core 1");
+        bed.set_one_kernel();
+        assert!(bed.simulated && shared(&bed) == Some(1));
+        bed.endpoints[0].cpus = vec![0, 1];
+        assert_eq!(shared(&bed), None);
     }
 
     fn bed(kind: BedKind, name: &str, dut: Option<Dut>) -> Bed {

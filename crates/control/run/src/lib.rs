@@ -14,7 +14,6 @@ mod follower;
 mod measure;
 mod misfit;
 mod observer;
-mod one_kernel;
 mod order;
 mod probes;
 mod prove;

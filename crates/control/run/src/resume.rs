@@ -2,8 +2,6 @@
 
 use model::{Bed, Doubt, Environment, Privilege, Reading, Run, environment::HostFacts, run::Resumption};
 
-use crate::one_kernel::on_one_kernel;
-
 /// A run that cannot be gone on with.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CannotResume {
@@ -86,7 +84,9 @@ fn machine(facts: &HostFacts) -> String {
 /// The run as it goes on: on the bed as it is now, with what makes its two parts differ as doubts. What was cut off stays
 /// until something that got further takes its place.
 pub(crate) fn taken_up(mut run: Run, mut bed: Bed, now: Environment, wireproof: String) -> Run {
-    let shared = on_one_kernel(&mut bed, &now);
+    if now.is_one_kernel() {
+        bed.set_one_kernel();
+    }
     // Whether they hold is open again.
     run.doubts.retain(|doubt| !matches!(doubt, Doubt::Interrupted | Doubt::Failed { .. }) && !doubt.leaves_out());
     let changes = comparable(&run.before, &bed).differences(&comparable(&now, &bed));
@@ -94,7 +94,7 @@ pub(crate) fn taken_up(mut run: Run, mut bed: Bed, now: Environment, wireproof: 
     let other_build = (run.wireproof != wireproof)
         .then(|| Doubt::OtherBuild { first: run.wireproof.clone(), then: wireproof.clone() });
     let unprivileged = (bed.privilege == Privilege::UserNamespace).then_some(Doubt::Unprivileged);
-    for doubt in changes.chain(other_build).chain(unprivileged).chain(shared) {
+    for doubt in changes.chain(other_build).chain(unprivileged) {
         if !run.doubts.contains(&doubt) {
             run.doubts.push(doubt);
         }

@@ -10,7 +10,6 @@ use crate::{
     clock::now,
     ending::{Ending, RunError},
     observer::Observer,
-    one_kernel::on_one_kernel,
     order::Order,
     trial::OTHER_LOAD,
 };
@@ -18,10 +17,11 @@ use crate::{
 /// Begins the run of an order on the machines as they are now.
 pub(crate) fn begin(order: Order, session: &mut Session, observer: &mut dyn Observer) -> Result<Run, RunError> {
     let environment = session.environment(now())?;
-    let shared = on_one_kernel(&mut session.bed, &environment);
+    if environment.is_one_kernel() {
+        session.bed.set_one_kernel();
+    }
     observer.ready(session, &environment);
     let mut run = order.begin(session.bed.clone(), environment);
-    run.doubts.extend(shared);
     run.doubts.extend(run.bed.core_shared_with_dut().map(|cpu| Doubt::DutSharesCore { cpu }));
     add_other_load(&mut run, &session.load()?);
     Ok(run)

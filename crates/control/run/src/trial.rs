@@ -3,7 +3,7 @@
 mod doubts;
 mod unfinished;
 
-use model::{EndCounters, Endpoint, OtherSender, Trial, bed::Bed, plan::Step};
+use model::{Doubt, EndCounters, Endpoint, OtherSender, Trial, bed::Bed, plan::Step};
 use protocol::Outcome;
 
 pub(crate) use self::{doubts::OTHER_LOAD, unfinished::unfinished};
@@ -32,7 +32,9 @@ pub(crate) fn assemble(heading: Heading, step: &Step, bed: &Bed, output: TrialOu
     let sides = pairs.into_iter().map(|(near, far)| (near.figures, far.figures)).collect();
     let assembled = probes::of(&step.spec).assemble(&Ends { senders, receiver: to, counters }, sides)?;
     let Assembled { measured, seconds: duration_s, doubts: of_figures } = assembled;
-    let mut doubts = doubts::of_place(&ends, duration_s);
+    let shared = bed.core_shared_by(ends.iter().map(|end| end.end));
+    let mut doubts: Vec<Doubt> = shared.map(|cpu| Doubt::SharedCore { cpu }).into_iter().collect();
+    doubts.extend(doubts::of_place(&ends, duration_s));
     doubts.extend(of_figures.into_iter().map(|doubt| doubts::unless_paused(doubt, &ends)));
     let far = ends.pop()?;
     let mut senders = ends.into_iter();

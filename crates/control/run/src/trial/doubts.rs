@@ -27,7 +27,6 @@ const SAME_FREQUENCY: f64 = 0.05;
 /// Doubts about cores and clocks in a trial of so many seconds; the receiver is the last of the ends.
 pub(super) fn of_place(ends: &[End<'_>], duration_s: f64) -> Vec<Doubt> {
     let mut doubts = Vec::new();
-    doubts.extend(shared_core(ends));
     for end in ends.iter().filter(|end| end.pinned.is_empty()) {
         doubts.push(Doubt::NotPinned { endpoint: end.end.name.clone() });
     }
@@ -76,14 +75,6 @@ fn events(end: &End<'_>, duration_s: f64) -> Vec<Doubt> {
         setting.map(|event| Doubt::SettingsChanged { endpoint: endpoint(), what: event.to_string(), at_s: event.at_s });
     let set = by_s.map(|by_s| Doubt::ClockSet { endpoint: endpoint(), by_s });
     lost.into_iter().chain(changed).chain(set).collect()
-}
-
-/// The first core of an end that is another one's first core too.
-fn shared_core(ends: &[End<'_>]) -> Option<Doubt> {
-    let first = |end: &End<'_>| Some((end.end.machine.clone(), *end.end.cpus.first()?));
-    let cores: Vec<_> = ends.iter().filter_map(first).collect();
-    let shared = cores.iter().enumerate().find(|(index, core)| cores[..*index].contains(core));
-    shared.map(|(_, (_, cpu))| Doubt::SharedCore { cpu: *cpu })
 }
 
 /// Cores of the ends that were busy with something else too. Not where two ends share a core: else it cannot be told whose
