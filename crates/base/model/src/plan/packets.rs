@@ -261,6 +261,11 @@ impl FromStr for Ladder {
 }
 
 fn loads(text: &str) -> Result<Vec<Load>, String> {
+    if text.contains(',') {
+        let why =
+            "lists of loads are refused; write a ladder, like \"1 Mpps..10 Mpps\" or \"1 Mpps..10 Mpps step 500 kpps\"";
+        return Err(why.to_owned());
+    }
     let Some((first, rest)) = text.split_once("..") else {
         return Ok(vec![text.parse().map_err(|error: WordsError| error.to_string())?]);
     };

@@ -82,7 +82,9 @@ impl TransactionsSpec {
         };
         let wrong =
             ["request", "response"].into_iter().zip(sizes).find(|(_, size)| !(bounds[0]..=bounds[1]).contains(size));
-        wrong.map_or(Ok(()), |(key, _)| Err(format!("{key} is between {} and {} bytes", bounds[0].0, bounds[1].0)))
+        wrong.map_or(Ok(()), |(key, size)| {
+            Err(format!("{key} = {} is not between {} and {} bytes", size.0, bounds[0].0, bounds[1].0))
+        })
     }
 }
 
