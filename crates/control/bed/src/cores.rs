@@ -32,7 +32,7 @@ pub(crate) fn choose(facts: &CpuFacts) -> [Chosen; 2] {
     let (node, kept) = node(facts, &kept, 2);
     let physical = in_order(facts, &kept, 2);
     match physical.as_slice() {
-        [only] => on_one(only),
+        [only] => on_one(only, &kept),
         _ => {
             let turns = physical.len() / 2;
             [0, 1].map(|end| in_turn(facts, physical.iter().skip(end).step_by(2).take(turns), kind, node))
@@ -184,14 +184,15 @@ fn in_turn<'a>(
 }
 
 /// With one physical core only, using its threads is better than sharing one.
-fn on_one(threads: &Physical) -> [Chosen; 2] {
-    match threads.as_slice() {
-        [first, second, ..] => [*first, *second]
-            .map(|cpu| Chosen { cpus: vec![cpu], why: "one of two threads of the only core there is".to_owned() }),
-        _ => {
-            [(); 2].map(|()| Chosen { cpus: threads.clone(), why: "the only core there is, for both ends".to_owned() })
-        }
-    }
+fn on_one(threads: &Physical, cores: &[&CoreFacts]) -> [Chosen; 2] {
+    let is_known = cores.iter().all(|core| core.siblings.known().is_some());
+    let (cpus, why) = match threads.as_slice() {
+        [first, second, ..] if is_known => ([*first, *second], "one of two threads of the only core there is"),
+        [first, second, ..] => ([*first, *second], "one of several cores that may be threads of one core"),
+        [.., only] => ([*only; 2], "the only core there is, for both ends"),
+        [] => return Default::default(),
+    };
+    cpus.map(|cpu| Chosen { cpus: vec![cpu], why: why.to_owned() })
 }
 
 #[cfg(test)]
@@ -220,8 +221,9 @@ mod tests {
         for core in &mut facts.cores {
             core.siblings = Reading::Unreadable { path: "/sys/x".into(), why: "Permission denied".into() };
         }
-        let cpus = choose(&facts).map(|chosen| chosen.cpus);
-        assert_eq!(cpus, [vec![0], vec![1]], "four cores are dealt out two each, threads of one core are not");
+        let [near, far] = choose(&facts);
+        assert_eq!([near.cpus, far.cpus], [[0], [1]], "four cores are dealt out two each, threads of one core are not");
+        assert_eq!(near.why, "one of several cores that may be threads of one core");
     }
 
     /// So many single-threaded cores on one node.

@@ -41,6 +41,7 @@ pub(crate) fn why_these_cores(why: &str, t: &Texts) -> Option<String> {
     match why {
         "as asked for" => Some(t.get("cores-asked")),
         "one of two threads of the only core there is" => Some(t.get("cores-threads")),
+        "one of several cores that may be threads of one core" => Some(t.get("cores-unknown")),
         "the only core there is, for both ends" => Some(t.get("cores-only")),
         chosen => these(chosen, t),
     }

@@ -89,6 +89,7 @@ endpoint-cpu = Pinned to cores
 endpoint-cpu-why = Pinned cores of endpoint { $name }: { $cpus }. Why:
 cores-asked = as asked for
 cores-threads = one of two threads of the only core there is
+cores-unknown = one of several cores that may be threads of one core, since their siblings could not be read
 cores-only = the only core there is, for both ends
 cores-plain = cores
 cores-isolated = isolated cores

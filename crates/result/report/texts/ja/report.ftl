@@ -89,6 +89,7 @@ endpoint-cpu = 固定先のコア
 endpoint-cpu-why = エンドポイント { $name } の固定先コア { $cpus } の選定理由:
 cores-asked = 指定どおり
 cores-threads = 唯一の物理コアの2つのスレッドの一方
+cores-unknown = 同じ物理コアのスレッドである可能性がある複数のコアの1つ(スレッドの対応関係を読み取れないため)
 cores-only = 唯一のコアで、両端が共用
 cores-plain = コア
 cores-isolated = 分離されたコア(isolcpus)
