@@ -61,6 +61,7 @@ pub fn host(wireproof_version: &str) -> HostFacts {
 
 fn host_of(source: &dyn Source, wireproof_version: &str) -> HostFacts {
     let cpuinfo = source.read("/proc/cpuinfo");
+    let processor = processor::processor(source);
     let field = |name: &str| cpuinfo.clone().and_then(|text| parse::field(&text, name));
     let count = |path: &str| source.read(path).and_then(|text| core_list::parse(&text)).map(|numbers| numbers.len());
     HostFacts {
@@ -81,14 +82,20 @@ fn host_of(source: &dyn Source, wireproof_version: &str) -> HostFacts {
         numa_nodes: count("/sys/devices/system/node/online").or(|| Reading::Known(1)),
         memory_bytes: source.read("/proc/meminfo").and_then(|text| parse::memory_bytes(&text)),
         clock_source: line(source, "/sys/devices/system/clocksource/clocksource0/current_clocksource"),
-        governor: line(source, "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor"),
+        governor: processor.governors.clone().and_then(of_first_core),
         mitigations: mitigations(source),
         sysctls: settings(source, &HOST_SETTINGS),
         file_system: source.read("/proc/self/mounts").and_then(|text| parse::root_file_system(&text)),
         services: services(source),
         wireproof: wireproof_version.to_owned(),
-        processor: Some(processor::processor(source)),
+        processor: Some(processor),
     }
+}
+
+/// The governor of core 0.
+fn of_first_core(governors: BTreeMap<String, String>) -> Option<String> {
+    let has_first = |cores: &String| core_list::parse(cores).is_some_and(|cores| cores.contains(&0));
+    governors.into_iter().find(|(_, cores)| has_first(cores)).map(|(governor, _)| governor)
 }
 
 /// Facts about an endpoint, read from inside its namespace.
@@ -220,6 +227,7 @@ mod tests {
             ("/proc/meminfo", "MemTotal:       49368168 kB"),
             ("/sys/devices/system/cpu/online", "0-1"),
             ("/sys/devices/system/cpu/isolated", ""),
+            ("/sys/devices/system/cpu/cpufreq/policy0/affected_cpus", "0"),
             ("/sys/devices/system/clocksource/clocksource0/current_clocksource", "kvm-clock"),
             ("/sys/devices/system/cpu/vulnerabilities/meltdown", "Not affected"),
             ("/sys/class/dmi/id/sys_vendor", "QEMU"),
@@ -255,14 +263,14 @@ mod tests {
     fn a_missing_file_is_absent_and_a_refused_one_says_why() {
         let machine = recorded();
         // A folder is unreadable as a file, even for root.
-        machine.make_folder("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+        machine.make_folder("/sys/devices/system/cpu/cpufreq/policy0/scaling_governor");
         machine.make_folder("/sys/class/dmi/id/product_name");
         machine.make_folder("/proc/cmdline");
         machine.make_folder("/proc/sys/net/core/wmem_max");
         machine.make_folder("/sys/devices/system/cpu/vulnerabilities/srbds");
         let facts = host_of(&machine, "x");
         assert_eq!((&facts.isolated_cpus, &facts.file_system), (&Reading::Absent, &Reading::Absent));
-        let governor = "/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor";
+        let governor = "/sys/devices/system/cpu/cpufreq/policy0/scaling_governor";
         let is_refused = |reading: &Reading<String>, file: &str| matches!(reading, Reading::Unreadable { path, why } if path.ends_with(file) && why.contains("directory"));
         assert!(is_refused(&facts.governor, governor) && is_refused(&facts.product, "product_name"), "{facts:?}");
         let (setting, mitigation) = (&facts.sysctls["net.core.wmem_max"], &facts.mitigations["srbds"]);

@@ -83,17 +83,21 @@ fn interrupts(source: &dyn Source, interface: &str) -> Reading<Vec<Interrupt>> {
 }
 
 fn receive_steering(source: &dyn Source, interface: &str) -> Vec<String> {
-    queue_files(source, interface, "rx", "rps_cpus").iter().filter_map(|file| source.read(file).into_known()).collect()
+    queue_cores(source, interface, "rx", "rps_cpus").into_iter().filter_map(|(_, cores)| cores.into_known()).collect()
 }
 
-/// A file of each queue of a direction.
-pub(crate) fn queue_files(source: &dyn Source, interface: &str, direction: &str, file: &str) -> Vec<String> {
-    let queues = source.list(&format!("/sys/class/net/{interface}/queues")).or_default();
-    queues
-        .iter()
-        .filter(|path| path.contains(&format!("/{direction}-")))
-        .map(|queue| format!("{queue}/{file}"))
-        .collect()
+/// Cores of each queue of a direction, as masks, by the files below the interface's folder that have them.
+pub(crate) fn queue_cores(
+    source: &dyn Source,
+    interface: &str,
+    direction: &str,
+    file: &str,
+) -> Vec<(String, Reading<String>)> {
+    let folder = format!("/sys/class/net/{interface}/");
+    let queues = source.list(&format!("{folder}queues")).or_default();
+    let queues = queues.iter().filter(|path| path.contains(&format!("/{direction}-")));
+    let files = queues.filter_map(|queue| Some(format!("{}/{file}", queue.strip_prefix(&folder)?)));
+    files.map(|file| (file.clone(), source.read(&format!("{folder}{file}")))).collect()
 }
 
 #[cfg(test)]

@@ -99,14 +99,9 @@ fn interface_reading(
 fn files(source: &dyn Source, interface: &str, asked: &[String]) -> BTreeMap<String, Reading<String>> {
     let of_queues = [("rx", "rps_cpus"), ("tx", "xps_cpus")]
         .into_iter()
-        .flat_map(|(direction, file)| interface_settings::queue_files(source, interface, direction, file));
-    let folder = format!("/sys/class/net/{interface}/");
-    let names = of_queues.filter_map(|path| path.strip_prefix(&folder).map(str::to_owned)).chain(asked.iter().cloned());
-    let read = |name: String| {
-        let value = answer(&name, kernel::interface::read(interface, &name));
-        (name, value)
-    };
-    names.map(read).collect()
+        .flat_map(|(direction, file)| interface_settings::queue_cores(source, interface, direction, file));
+    let read = |name: &String| (name.clone(), answer(name, kernel::interface::read(interface, name)));
+    of_queues.chain(asked.iter().map(read)).collect()
 }
 
 #[cfg(test)]
