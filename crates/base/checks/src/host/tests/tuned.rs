@@ -9,7 +9,7 @@ use model::{
     tuning::{InterfaceReading, Setting, TuningPlan, TuningReadings, WhyLeftOut},
 };
 
-use super::*;
+use super::{faults::FAULTS, *};
 
 /// A setting of both ends, which no profile has.
 const OF_BOTH_ENDS: Check = Check::PauseOneSided;
