@@ -1,4 +1,4 @@
-//! Programs past the kernel: sockperf and iperf3, as they are, under `wireproof bypass` and without it, in alternating runs on one bed and
+//! Bypassed programs: sockperf and iperf3, as they are, under `wireproof bypass` and without it, in alternating runs on one bed and
 //! the same cores; and what the library costs a program that is not bypassed.
 //!
 //! Writes its part of `docs/benchmarks.md`. Run it with `./x bench programs`, on a machine that does nothing else. Beside sockperf stands what
@@ -36,7 +36,7 @@ use wire::Wire;
 
 const PORT: &str = "11111";
 
-/// How a program is run.
+/// Way of running a program.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Datapath {
     Kernel,

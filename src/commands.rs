@@ -56,7 +56,7 @@ pub(crate) fn run(cli: Cli) -> Exit {
     exit
 }
 
-/// Where a command says as JSON that it failed.
+/// Name of a command that reports its failure as JSON.
 #[derive(Clone, Copy)]
 enum Place {
     /// On standard output, in the place of its document.
@@ -76,7 +76,7 @@ impl Place {
         }
     }
 
-    /// Nobody is left to be told where that fails.
+    /// Nobody is left to hear of a failure.
     fn tell(self, document: &ErrorDocument) {
         match self {
             Self::Document if has_printed() => {}

@@ -1,4 +1,4 @@
-//! How the program ends.
+//! Exit of the program.
 
 pub(crate) mod failure;
 
@@ -57,7 +57,7 @@ impl From<Exit> for ExitCode {
 }
 
 impl Exit {
-    /// Its number.
+    /// Number.
     pub(crate) fn status(self) -> u8 {
         match self {
             Self::Done => 0,

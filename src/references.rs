@@ -39,7 +39,7 @@ pub(crate) fn read(common: &Common) -> anyhow::Result<References> {
     Ok(read_from(&folder(common)?))
 }
 
-/// Where the user's own files are.
+/// Folder of the user's own files.
 pub(crate) fn folder(common: &Common) -> anyhow::Result<PathBuf> {
     Ok(paths::references(&paths::store(common.store.as_deref())?))
 }

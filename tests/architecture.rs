@@ -392,7 +392,7 @@ fn program() -> Room {
     Room { name: "wireproof".to_owned(), floor: FLOORS.len(), folder: root().join("src"), manifest: manifest(&root()) }
 }
 
-/// Where the modules of a room begin.
+/// Root file of a room's modules.
 fn root_file(room: &Room) -> PathBuf {
     let source = if room.folder.ends_with("src") { room.folder.clone() } else { room.folder.join("src") };
     ["lib.rs", "main.rs"]

@@ -27,7 +27,7 @@ impl Footprint {
         Self { what, value, unit, most }
     }
 
-    /// As a row of a Markdown table.
+    /// Row of a Markdown table.
     pub(crate) fn line(&self) -> String {
         let met = if self.value < self.most { "met" } else { "missed" };
         format!("| {} | {:.3} | {} | < {} | {met} |", self.what, self.value, self.unit, self.most)

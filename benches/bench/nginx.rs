@@ -64,7 +64,7 @@ impl Nginx {
         Self { _server: server, folder }
     }
 
-    /// Where the page is.
+    /// Path of the page.
     pub(crate) fn url() -> String {
         format!("http://{SERVER}:{PORT}/index.html")
     }

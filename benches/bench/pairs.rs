@@ -59,7 +59,7 @@ pub(crate) fn compare_often(
 }
 
 impl Comparison {
-    /// As a row of a Markdown table.
+    /// Row of a Markdown table.
     pub(crate) fn line(&self) -> String {
         let ratios: Vec<f64> = self.ours.iter().zip(&self.theirs).map(|(ours, theirs)| ours / theirs).collect();
         let ratio = median(&ratios).unwrap();

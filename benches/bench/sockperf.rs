@@ -12,7 +12,7 @@ use crate::peers::{SERVER, Server, ours, output, pinned_in};
 
 const PORT: &str = "11111";
 
-/// How both ends wait.
+/// Way in which both ends wait.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
     /// Ask again and again.

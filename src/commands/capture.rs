@@ -20,7 +20,7 @@ use crate::{
     output::say,
 };
 
-/// How often it looks whether it is to end.
+/// Interval of checks whether it is to end.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// Hears the interface, those frames too that are for others.

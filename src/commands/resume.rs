@@ -27,7 +27,7 @@ use crate::{
 /// Time for the agents of a killed program to undo their changes.
 const FAREWELL: Duration = Duration::from_secs(10);
 
-/// Where network namespaces have their names.
+/// Folder of named network namespaces.
 const NAMESPACES: &str = "/run/netns";
 
 /// Permissions of this command line. A stored run allows nothing: users other than root may write the store.
@@ -92,7 +92,7 @@ impl Allowed {
         .into())
     }
 
-    /// How the beginning of a run differs from this command line, as far as it matters: more may be permitted than was then.
+    /// Differences of a run's beginning from this command line, as far as they matter: more may be permitted than was then.
     fn differences(&self, begun: &Privileged) -> Vec<String> {
         let here = self.ports.taking();
         let is_other_bed = self.bed.as_ref().map_or(begun.has_bed(), |bed| *bed != begun.bed);

@@ -21,7 +21,7 @@ use crate::{
 /// Interval of interim lines.
 const LINE: Duration = Duration::from_secs(1);
 
-/// How often it looks whether enough has come.
+/// Interval of checks whether enough has come.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// `wireproof packets send`

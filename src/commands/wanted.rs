@@ -31,7 +31,7 @@ impl Privileged {
         !matches!(self.bed.rights(), Rights::NamespaceRoot | Rights::LabRoot(_))
     }
 
-    /// Its options, as they are typed.
+    /// Options, as they are typed.
     pub(super) fn words(&self) -> Vec<String> {
         let bed = self.has_bed().then(|| ["--bed".to_owned(), self.bed.to_string()]);
         let flags = [(self.taking.in_use, TakePorts::IN_USE), (self.taking.uplink, TakePorts::UPLINK)];

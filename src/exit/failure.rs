@@ -75,7 +75,7 @@ fn entry(error: &anyhow::Error) -> FailureEntry {
     FailureEntry { kind, message, advice }
 }
 
-/// Where the advice of an error stands.
+/// Place of an error's advice.
 #[derive(Debug, PartialEq)]
 enum Advice {
     /// In its message, behind the first semicolon, as all errors of this program have it.

@@ -61,7 +61,7 @@ impl Control {
 }
 
 impl Done {
-    /// Its output, as JSON.
+    /// Output, as JSON.
     pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}: {}\n{}", self.out, self.err))
     }

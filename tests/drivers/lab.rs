@@ -27,7 +27,7 @@ pub(crate) struct WireEnd {
 
 /// An emulated network card.
 pub(crate) struct Card {
-    /// Its name in QEMU, and its interface's.
+    /// Name in QEMU, and its interface's.
     pub(crate) name: &'static str,
     /// QEMU's name for the device, which is about the driver's.
     device: &'static str,

@@ -21,7 +21,7 @@ const LONGEST_START: Duration = Duration::from_secs(30);
 /// A running machine. It is switched off when dropped.
 pub(crate) struct Machine {
     name: &'static str,
-    /// Its console output.
+    /// Console output.
     console: PathBuf,
     words: Vec<String>,
     running: Running,

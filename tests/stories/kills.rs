@@ -40,7 +40,7 @@ impl Moments {
 
 /// Runs whose processes are killed, one in each.
 pub(crate) trait Scene {
-    /// Its store.
+    /// Store.
     fn desk(&self) -> &Desk;
     /// Starts a run of short trials.
     fn start(&self) -> Child;

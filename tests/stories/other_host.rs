@@ -39,7 +39,7 @@ pub(crate) struct OtherHost {
     folder: TempDir,
     server: Child,
     name: &'static str,
-    /// Its address for ssh.
+    /// Address for ssh.
     pub(crate) address: String,
 }
 

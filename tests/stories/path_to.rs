@@ -71,7 +71,7 @@ fn the_path_to_a_host_without_wireproof_is_found_to_the_byte_with_its_cause() {
     let shown = desk.run(&["path", ENDS[0], "--lang", "ja"]).out;
     assert!(shown.contains("1300 バイトまでのパケットが届きます") && shown.contains("ルーター 198.18.0.2"), "{shown}");
 
-    // A server there: its MSS is that of the narrow link.
+    // A server there: its MSS fits the narrow link.
     let mut server = Command::new("ip")
         .args(["netns", "exec", "end", "nc", "-l", "-k", "198.19.0.2", "7777"])
         .stdin(Stdio::null())

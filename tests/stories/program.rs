@@ -81,7 +81,7 @@ pub(crate) struct Done {
 /// A running command that has reported to be ready.
 pub(crate) struct Speaking {
     child: Child,
-    /// Its output so far, and the rest of the stream.
+    /// Output so far, and the rest of the stream.
     said: String,
     err: BufReader<ChildStderr>,
 }

@@ -17,7 +17,7 @@ fn on_a_terminal(command: &Command) -> String {
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Where the lines of these seconds stand.
+/// Place of the lines of these seconds.
 fn seconds<'a>(written: &'a str, unit: &str) -> Vec<(usize, &'a str)> {
     let end = |number: usize| format!("[{number:>3} {unit}] ");
     (1..=5)

@@ -11,7 +11,7 @@ use seal::{Sum, Sums, sha256};
 use super::{pdf, seal::Cover};
 use crate::{cli::Format, identity, paths};
 
-/// Where the files go, and what answers for them.
+/// Folder of the files, and the key that signs them.
 pub(super) struct Place<'a> {
     pub(super) folder: &'a Path,
     pub(super) cover: Cover<'a>,

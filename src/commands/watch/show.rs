@@ -1,4 +1,4 @@
-//! How it is shown: on a screen, line by line, or as JSON.
+//! Presentation: on a screen, line by line, or as JSON.
 
 use std::{
     env,

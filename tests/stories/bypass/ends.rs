@@ -14,7 +14,7 @@ pub(super) struct Ends<'a> {
     pub(super) far: String,
 }
 
-/// How programs at the near end run: through the kernel, or bypassed.
+/// Way in which programs at the near end run: through the kernel, or bypassed.
 pub(super) struct Near<'a> {
     ends: &'a Ends<'a>,
     is_past: bool,

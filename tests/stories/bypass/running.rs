@@ -16,7 +16,7 @@ use crate::waiting::soon;
 /// A program that runs until this is dropped.
 pub(super) struct Running {
     child: Child,
-    /// Its output, standard output and error together.
+    /// Output, standard output and error together.
     folder: TempDir,
 }
 
@@ -51,7 +51,7 @@ impl Running {
         self
     }
 
-    /// Its output so far.
+    /// Output so far.
     pub(super) fn said(&self) -> String {
         fs::read_to_string(self.folder.path().join("said")).unwrap()
     }

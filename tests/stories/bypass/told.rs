@@ -92,7 +92,7 @@ fn a_program_that_wipes_its_records_does_not_wipe_the_count_of_xdp() {
         let account: serde_json::Value = serde_json::from_str(&wiped(&["--stats", "--json"])).unwrap();
         let program = &account["programs"][0];
         assert_eq!(program["sockets"], serde_json::json!([]), "{account:#}");
-        // The first one may have gone through the kernel.
+        // The first one may have passed through the kernel.
         let [redirected, missing] = ["redirected", "in_no_record"].map(|count| program["xdp"][count].as_u64().unwrap());
         assert!(redirected >= 18 && missing == redirected, "{account:#}");
         Schemas::of(lab.desk).holds("bypass", &account);

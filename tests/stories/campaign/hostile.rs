@@ -22,7 +22,7 @@ const PROGRAM: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/stories/campai
 const EACH: u32 = 10;
 /// Trials to get one that nothing else on the machine disturbs.
 const TRIES: u32 = 10;
-/// How far a figure may be from that of undisturbed trials before it needs a doubt; the machine is busy with the hostile program.
+/// Largest distance of a figure from that of undisturbed trials before it needs a doubt; the machine is busy with the hostile program.
 const FAR: f64 = 3.0;
 
 /// A probe, the ways that it measures, and its figure in a trial.
@@ -79,7 +79,7 @@ impl Hostile {
         Self(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap())
     }
 
-    /// Its acts by kind.
+    /// Acts by kind.
     fn end(self) -> BTreeMap<String, u64> {
         signal(self.0.id(), "-TERM");
         let done = done(self.0.wait_with_output().unwrap());

@@ -109,7 +109,7 @@ impl Scene for Cuts {
     }
 }
 
-/// A program past the kernel, in a bed that stands.
+/// A bypassed program, in a bed that stands.
 pub(super) struct Past<'a> {
     _bed: KeptBed<'a>,
     lab: Lab<'a>,

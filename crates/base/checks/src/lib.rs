@@ -37,7 +37,7 @@ pub use user::{user, user_namespace};
 pub struct Machine {
     /// Facts about it.
     pub host: HostFacts,
-    /// Its interfaces.
+    /// Interfaces.
     pub interfaces: Vec<InterfaceFacts>,
     /// Cores that can be used.
     pub cores: usize,

@@ -13,15 +13,15 @@ pub(crate) const ETHERNET_HEADER: usize = 14;
 /// A UDP datagram that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrived<'a> {
-    /// Where from.
+    /// Source.
     pub from: SocketAddr,
-    /// Where to.
+    /// Destination.
     pub to: SocketAddr,
     /// Time to live, or hop limit.
     pub ttl: u8,
     /// Type of service, or traffic class: DSCP and ECN.
     pub traffic_class: u8,
-    /// Its payload.
+    /// Payload.
     pub payload: &'a [u8],
 }
 

@@ -14,9 +14,9 @@ pub struct SocketId(pub u32);
 /// Addresses that a socket is bound and connected to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Binding {
-    /// Its own address; `None` is any.
+    /// Own address; `None` is any.
     pub address: Option<IpAddr>,
-    /// Its own port.
+    /// Own port.
     pub port: u16,
     /// The one that it hears alone; `None` is all.
     pub peer: Option<SocketAddr>,
@@ -136,7 +136,7 @@ impl Bindings {
         best.map(|(_, id)| id)
     }
 
-    /// How many sockets there are.
+    /// Number of sockets.
     pub fn len(&self) -> usize {
         self.bound.len()
     }
@@ -167,7 +167,7 @@ impl Binding {
         own.zip(others).is_some_and(|(own, others)| others >= own)
     }
 
-    /// How well a datagram fits; `None` where it does not.
+    /// Score of a datagram; `None` where it does not fit.
     fn rank(&self, from: SocketAddr, to: SocketAddr) -> Option<Rank> {
         let is_peer = self.peer.is_none_or(|peer| peer == from);
         (self.hears(to.ip()) && is_peer).then_some(Rank {
@@ -184,7 +184,7 @@ impl Binding {
     }
 }
 
-/// How well a datagram fits a socket, what counts most first.
+/// Score of a datagram for a socket, the weightiest part first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Rank {
     /// Just this address, and not any.
@@ -258,7 +258,7 @@ mod tests {
         }
     }
 
-    /// How many of a thousand flows each of these hears.
+    /// Number of flows, of a thousand, that each of these hears.
     fn heard<const N: usize>(all: &Bindings, to: &str) -> [u32; N] {
         let (to, mut heard) = (at(to), [0; N]);
         for port in 1..=1000 {

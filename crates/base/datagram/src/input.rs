@@ -1,4 +1,4 @@
-//! Outcome of a frame that came past the kernel: the socket that its datagram is for.
+//! Outcome of a bypassed frame: the socket that its datagram is for.
 
 use std::net::SocketAddr;
 

@@ -10,7 +10,7 @@ use model::stream::Mac;
 
 use crate::arrived::ETHERNET_HEADER;
 
-/// How packets reach a destination.
+/// Way of packets to a destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NextHop {
     /// MAC address of the interface that they leave by.
@@ -24,9 +24,9 @@ pub struct NextHop {
 /// A UDP datagram that departs, but for its payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DatagramHeader {
-    /// Where from.
+    /// Source.
     pub from: SocketAddr,
-    /// Where to, of the same IP version.
+    /// Destination, of the same IP version.
     pub to: SocketAddr,
     /// Time to live, or hop limit.
     pub ttl: u8,

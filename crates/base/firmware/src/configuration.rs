@@ -7,7 +7,7 @@ pub const CONFIGURATION_BYTES: usize = 256;
 
 /// Status bit: there is a list of capabilities.
 const HAS_CAPABILITIES: u16 = 1 << 4;
-/// Where the list begins.
+/// Beginning of the list.
 const FIRST: usize = 0x34;
 /// The capability of PCI Express.
 const PCI_EXPRESS: u8 = 0x10;

@@ -59,7 +59,7 @@ pub struct Compiled {
     pub protocol: Protocol,
     /// Different flows, 1 to [`model::stream::MOST_FLOWS`].
     pub flows: u32,
-    /// Where things stand in each frame.
+    /// Offsets in each frame.
     pub offsets: Offsets,
     /// The longest frame without FCS, as it is for flow 0, with a tag of zeros behind its magic. Its checksums are those of `sizes[longest]`.
     pub bytes: Vec<u8>,
@@ -74,7 +74,7 @@ pub struct Compiled {
     pub replay: Option<Arc<Replay>>,
 }
 
-/// Where things stand in each frame, in bytes from its beginning.
+/// Offsets in each frame, in bytes from its beginning.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Offsets {
     /// IP header.
@@ -96,9 +96,9 @@ pub struct Offsets {
 /// One size of frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Size {
-    /// As asked for, with FCS.
+    /// Size that was asked for, with FCS.
     pub asked: FrameSize,
-    /// As sent, with FCS: larger where the headers and the shortest tag have no room.
+    /// Size as sent, with FCS: larger where the headers and the shortest tag have no room.
     pub frame: FrameSize,
     /// Bytes handed to the port: without FCS.
     pub length: usize,
@@ -135,7 +135,7 @@ pub enum CompileError {
     Version {
         /// The stream.
         name: String,
-        /// Its version.
+        /// Version.
         ip: IpVersion,
         /// The port's address.
         from: IpAddr,

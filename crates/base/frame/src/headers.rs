@@ -55,9 +55,9 @@ pub fn ethernet(frame: &mut Vec<u8>, destination: Mac, source: Mac, vlans: &[Vla
 /// Fields that IPv4 and IPv6 headers have in common.
 #[derive(Clone, Copy, Debug)]
 pub struct Ip {
-    /// Where from.
+    /// Source.
     pub source: IpAddr,
-    /// Where to, of the same version.
+    /// Destination, of the same version.
     pub destination: IpAddr,
     /// Number of the protocol above.
     pub protocol: u8,
@@ -113,7 +113,7 @@ pub fn finish_ip(frame: &mut [u8], l3: usize, l4: usize) {
     frame[l3 + 10..l3 + 12].copy_from_slice(&checksum.to_be_bytes());
 }
 
-/// UDP header, or that of a TCP segment with data in the middle of a connection.
+/// Header of UDP, or of a TCP segment with data in the middle of a connection.
 pub fn transport(frame: &mut Vec<u8>, protocol: Protocol, source: u16, destination: u16) {
     const FIVE_WORDS: u8 = 0x50;
     const ACK: u8 = 0x10;

@@ -13,13 +13,13 @@ use crate::{
 /// A frame in its layers.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Packet<'a> {
-    /// Where it goes.
+    /// Destination.
     pub destination: Mac,
-    /// Where it comes from.
+    /// Source.
     pub source: Mac,
     /// VLAN tags, the outer one first; not more than [`model::stream::MOST_VLANS`].
     pub vlans: Vec<Vlan>,
-    /// Its payload.
+    /// Payload.
     pub network: Network<'a>,
 }
 
@@ -43,18 +43,18 @@ pub struct Arp {
     pub sender_mac: Mac,
     /// IP address of who sends it.
     pub sender: Ipv4Addr,
-    /// MAC address of who is asked or told; zeros in a question.
+    /// MAC address of the asked or announced host; zeros in a question.
     pub target_mac: Mac,
-    /// IP address of who is asked or told.
+    /// IP address of the asked or announced host.
     pub target: Ipv4Addr,
 }
 
 /// An IP packet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ip<'a> {
-    /// Where from.
+    /// Source.
     pub source: IpAddr,
-    /// Where to.
+    /// Destination.
     pub destination: IpAddr,
     /// Differentiated services code point.
     pub dscp: u8,
@@ -64,7 +64,7 @@ pub struct Ip<'a> {
     pub protocol: u8,
     /// Whether the header's checksum is right; IPv6 has none.
     pub checksum_holds: bool,
-    /// Its payload.
+    /// Payload.
     pub transport: Transport<'a>,
 }
 
@@ -84,11 +84,11 @@ pub enum Transport<'a> {
 /// A UDP datagram or TCP segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ports<'a> {
-    /// Where from.
+    /// Source.
     pub source: u16,
-    /// Where to.
+    /// Destination.
     pub destination: u16,
-    /// Its payload.
+    /// Payload.
     pub payload: &'a [u8],
     /// Whether the checksum is right; a UDP datagram over IPv4 may have none.
     pub checksum_holds: bool,

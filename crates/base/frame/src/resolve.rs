@@ -109,7 +109,7 @@ fn solicited_node(address: Ipv6Addr) -> Ipv6Addr {
     Ipv6Addr::new(0xff02, 0, 0, 0, 0, 1, 0xff00 | u16::from(a), u16::from_be_bytes([b, c]))
 }
 
-/// Where a group of IPv6 is heard (RFC 2464, section 7).
+/// MAC address of an IPv6 group (RFC 2464, section 7).
 fn group_mac(group: Ipv6Addr) -> Mac {
     let [.., a, b, c, d] = group.octets();
     Mac([0x33, 0x33, a, b, c, d])

@@ -26,7 +26,7 @@ pub const SHORT: usize = 10;
 /// Content of a tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tag {
-    /// Its numbered sequence.
+    /// Numbered sequence.
     pub stream: u16,
     /// Number within it, from 0; 48 bits.
     pub sequence: u64,
@@ -63,7 +63,7 @@ impl Tag {
     }
 }
 
-/// Where the fields stand in the tag, in bytes.
+/// Offsets of the fields in the tag, in bytes.
 const STREAM_AT: usize = 2;
 const SEQUENCE_AT: usize = 4;
 const TOKEN_AT: usize = 10;

@@ -8,7 +8,7 @@ use model::stream::{Field, Values, low_bytes};
 /// One value of 2 or 4 bytes that differs with the flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Variation {
-    /// Where it stands, from the beginning of the frame, in bytes.
+    /// Offset from the beginning of the frame, in bytes.
     pub offset: usize,
     /// Whether it has 4 bytes; else 2.
     pub four: bool,
@@ -40,7 +40,7 @@ pub enum Sequence {
         seed: u32,
         /// The least value.
         first: u32,
-        /// How many values there are, 1 to 2³².
+        /// Number of values, 1 to 2³².
         span: u64,
     },
     /// `table[position]`.

@@ -49,7 +49,7 @@ pub fn protocols(text: &str) -> BTreeMap<String, BTreeMap<String, u64>> {
         {
             let of = found.entry(name.clone()).or_default();
             if of.len() < MOST {
-                // The first one of the same words is that of the protocol itself.
+                // The first of equal words belongs to the protocol itself.
                 of.entry(singular(words)).or_insert(count);
             }
         }

@@ -10,7 +10,7 @@ const MOST: usize = 4096;
 /// An interface.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Interface {
-    /// Its name, like `ix0`.
+    /// Name, like `ix0`.
     pub name: String,
     /// `UP`, `RUNNING` and others.
     pub flags: Vec<String>,
@@ -18,7 +18,7 @@ pub struct Interface {
     pub options: Vec<String>,
     /// Offloads and others that it can have (with `-m`).
     pub capabilities: Vec<String>,
-    /// Its MTU.
+    /// MTU.
     pub mtu: Option<u32>,
     /// MAC address.
     pub mac: Option<String>,

@@ -5,7 +5,7 @@ use crate::text::lines;
 /// Count of an interrupt since boot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interrupt {
-    /// Its number; `None` for a timer of a core.
+    /// Number; `None` for a timer of a core.
     pub irq: Option<u32>,
     /// Device and queue, like `ix0:rxq1`; a few share one with `+`.
     pub name: String,

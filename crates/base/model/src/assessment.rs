@@ -50,7 +50,7 @@ pub struct Assessment {
 /// Facts that a reader has to know first: one page of any document.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PageOne {
-    /// How many criteria have each verdict.
+    /// Number of criteria with each verdict.
     pub tally: Tally,
     /// Why criteria are undecided, and how many for each reason; the most frequent first.
     pub undecided: Vec<(Undecided, usize)>,
@@ -64,7 +64,7 @@ pub struct PageOne {
     pub failed_by: Vec<(Place, Option<String>)>,
 }
 
-/// How many limits and items for a person have each verdict.
+/// Number of limits and items for a person with each verdict.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tally {
     /// Met.
@@ -124,7 +124,7 @@ pub struct MainLimit {
 pub struct TrialAssessment {
     /// Limit of the figure; of several flows, of the slowest.
     pub limited_by: Option<LimitedBy>,
-    /// Where packets were lost.
+    /// Places where packets were lost.
     pub losses: Vec<LossAt>,
     /// Whether packets were lost, dropped or sent again.
     pub saw_loss: bool,

@@ -1,4 +1,4 @@
-//! Where a run happened: endpoints and what joins them.
+//! Place of a run: endpoints and what joins them.
 
 use std::net::IpAddr;
 
@@ -15,12 +15,12 @@ use crate::{
 /// A bed as it stood during the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Bed {
-    /// How it was made.
+    /// Way in which it was made.
     pub kind: BedKind,
-    /// Its layout, like `lab-router`; empty in beds of earlier versions.
+    /// Layout, like `lab-router`; empty in beds of earlier versions.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub layout: String,
-    /// As given on the command line: `lab`, `ports:eth1,eth2`, or the name of a bed that was brought up before.
+    /// Name as given on the command line: `lab`, `ports:eth1,eth2`, or the name of a bed that was brought up before.
     pub name: String,
     /// Whether no real wire or card is involved; every output says so.
     pub simulated: bool,
@@ -55,7 +55,7 @@ pub const DUT: &str = "DUT";
 /// A device under test between the ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dut {
-    /// Its name, where its counters are read; else empty.
+    /// Name, where its counters are read; else empty.
     pub machine: String,
     /// Addresses of the router between the ends, IPv4 and IPv6; empty without one.
     pub gateways: Vec<Gateway>,
@@ -97,12 +97,12 @@ pub enum ClockRelation {
     Same,
     /// Two clocks, compared by messages. Good for starting together, never for one-way delays.
     Estimated {
-        /// How far off the comparison may be, in nanoseconds.
+        /// Largest error of the comparison, in nanoseconds.
         error_ns: u64,
     },
 }
 
-/// How a bed is made.
+/// Way in which a bed is made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum BedKind {
@@ -136,14 +136,14 @@ pub struct Endpoint {
     pub machine: String,
     /// The network namespace it lives in; empty for the machine's own.
     pub namespace: String,
-    /// Its interface.
+    /// Interface.
     pub interface: String,
     /// Driver of the interface.
     #[serde(with = "OrEmpty::<String>")]
     pub driver: Reading<String>,
     /// MTU of the interface.
     pub mtu: Mtu,
-    /// Its addresses, IPv4 first.
+    /// Addresses, IPv4 first.
     pub addresses: Vec<IpAddr>,
     /// Cores of its measuring threads, the most important thread's first; empty if not pinned.
     pub cpus: Vec<usize>,
@@ -168,7 +168,7 @@ impl Bed {
         self.endpoints.windows(2).all(|ends| ends[0].machine == ends[1].machine)
     }
 
-    /// Its layout in one word.
+    /// Layout in one word.
     pub fn layout(&self) -> &str {
         match self.layout.as_str() {
             "" => self.earlier_layout(),
@@ -276,7 +276,7 @@ impl Bed {
 }
 
 impl Endpoint {
-    /// Its address of this IP version, if it has one.
+    /// Address of this IP version, if it has one.
     pub fn address(&self, ip: IpVersion) -> Option<IpAddr> {
         self.addresses.iter().copied().find(|address| match ip {
             IpVersion::V4 => address.is_ipv4(),

@@ -1,4 +1,4 @@
-//! Latency of a path while TCP fills it, against that of the idle path.
+//! Latency of a path while TCP fills it, and while it is idle.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

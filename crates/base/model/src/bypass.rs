@@ -18,7 +18,7 @@ pub use reason::Reason;
 use crate::choice::choice;
 
 choice!(
-    /// How a call that has to wait does so. The environment of a program says it by its word.
+    /// Way in which a call waits. The environment of a program says it by its word.
     #[derive(Default)]
     Wait, "a way to wait", {
         /// It asks again and again.
@@ -86,15 +86,15 @@ pub enum Hindrance {
     /// Another program has the queues.
     #[error("the queues are held by {program} (pid {pid}); one process at a time can bypass")]
     HeldBy {
-        /// Its name.
+        /// Name.
         program: String,
-        /// Its number.
+        /// Number.
         pid: u32,
     },
     /// It waited for an answer in vain: the launcher was stopped, or had no time.
     #[error("it had no answer for {seconds} s, as where wireproof bypass is stopped")]
     Unanswered {
-        /// How long it waited.
+        /// Time that it waited.
         seconds: u64,
     },
     /// It ended while it waited.

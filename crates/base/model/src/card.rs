@@ -24,7 +24,7 @@ pub struct Card {
     /// The module in its cage.
     #[serde(default)]
     pub module: Reading<Module>,
-    /// Its way to the processor: the card's own bus link first, the root's last.
+    /// Way to the processor: the card's own bus link first, the root's last.
     pub hops: Vec<Hop>,
 }
 
@@ -47,13 +47,13 @@ pub enum Connector {
 /// A pluggable module, by its EEPROM.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Module {
-    /// Its form, like `SFP` or `QSFP28`.
+    /// Form, like `SFP` or `QSFP28`.
     pub form: String,
-    /// Its maker.
+    /// Maker.
     pub maker: String,
     /// The maker's part number.
     pub part: String,
-    /// Its serial number.
+    /// Serial number.
     pub serial: String,
     /// Wavelength of its laser in nanometres; `None` for copper.
     pub wavelength_nm: Option<u16>,
@@ -66,7 +66,7 @@ pub struct Hop {
     pub device: String,
     /// The link.
     pub link: PcieLink,
-    /// How many network ports share it.
+    /// Number of network ports that share it.
     pub ports: u32,
 }
 
@@ -190,7 +190,7 @@ pub(crate) fn usable_bps(lanes: f64, gigatransfers: f64) -> Option<f64> {
 /// A card without an interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Refused {
-    /// Its address, like `0000:01:00.0`.
+    /// Address, like `0000:01:00.0`.
     pub device: String,
     /// Maker and model, as of [`Card::model`].
     pub model: String,

@@ -38,7 +38,7 @@ choice!(
 /// A check of a card.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CardCheck {
-    /// Its result.
+    /// Result.
     pub health: Health,
     /// Finding.
     #[serde(flatten)]
@@ -58,7 +58,7 @@ pub enum CardFinding {
     Link {
         /// The endpoint.
         endpoint: String,
-        /// Its speed in Mbit/s; null where the driver does not say.
+        /// Speed in Mbit/s; null where the driver does not say.
         speed_mbps: Option<u32>,
         /// The highest speed that both ports have, in Mbit/s; null where a driver does not say.
         top_speed_mbps: Option<u32>,
@@ -69,7 +69,7 @@ pub enum CardFinding {
     LinkLost {
         /// The endpoint.
         endpoint: String,
-        /// How often.
+        /// Number of times.
         times: u64,
     },
     /// The module in a port.
@@ -106,7 +106,7 @@ pub enum CardFinding {
     },
     /// TCP from port to port.
     Goodput {
-        /// Its direction.
+        /// Direction.
         direction: Direction,
         /// The MTU of the interfaces; null for the bed's own.
         mtu: Option<Mtu>,

@@ -86,7 +86,7 @@ kinds! {
     /// A NIC moved into a namespace.
     #[serde(rename = "port")]
     Nic(MovedNic),
-    /// A network manager told to leave a NIC alone.
+    /// A network manager that has to leave a NIC alone.
     #[serde(rename = "unmanaged-nic", alias = "left-alone")]
     UnmanagedNic(UnmanagedNic),
     /// A number of a driver.

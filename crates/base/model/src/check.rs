@@ -10,7 +10,7 @@ use crate::reading::{OrEmpty, Reading};
 pub struct Check {
     /// The thing that was looked at.
     pub subject: Subject,
-    /// How much it matters.
+    /// Severity.
     pub severity: Severity,
     /// Finding.
     pub read: Finding,
@@ -18,7 +18,7 @@ pub struct Check {
     pub lack: Option<Lack>,
 }
 
-/// How much a finding matters.
+/// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
@@ -67,15 +67,15 @@ pub enum Subject {
     UserNamespace,
     /// The machine as a whole.
     Machine,
-    /// Its kernel.
+    /// Kernel.
     Kernel,
-    /// Its cores.
+    /// Cores.
     Cores,
     /// Whether it has IPv6.
     Ipv6,
-    /// Its clock.
+    /// Clock.
     Clock,
-    /// Its hypervisor.
+    /// Hypervisor.
     Hypervisor,
     /// One of its interfaces.
     Interface,
@@ -98,7 +98,7 @@ pub enum Finding {
     },
     /// The store can be used.
     Store {
-        /// Its path.
+        /// Path.
         path: String,
     },
     /// The user is root.
@@ -112,7 +112,7 @@ pub enum Finding {
     },
     /// Kernel version and its machine.
     Kernel {
-        /// Its version.
+        /// Version.
         #[serde(with = "OrEmpty::<String>")]
         version: Reading<String>,
         /// The architecture.
@@ -120,7 +120,7 @@ pub enum Finding {
     },
     /// Cores that can be used.
     Cores {
-        /// How many.
+        /// Number of them.
         count: usize,
     },
     /// Whether there is IPv6.
@@ -130,7 +130,7 @@ pub enum Finding {
     },
     /// The clock.
     Clock {
-        /// Where it takes the time from.
+        /// Source of its time.
         source: String,
         /// Time that one reading takes, in nanoseconds.
         cost: f64,
@@ -146,29 +146,29 @@ pub enum Finding {
     NoHypervisor,
     /// A hypervisor.
     Hypervisor {
-        /// Its name.
+        /// Name.
         name: String,
     },
     /// An interface.
     Interface {
-        /// Its name.
+        /// Name.
         name: String,
-        /// Its driver.
+        /// Driver.
         #[serde(with = "OrEmpty::<String>")]
         driver: Reading<String>,
-        /// Its speed in Mbit/s.
+        /// Speed in Mbit/s.
         speed_mbps: Option<u32>,
-        /// Its MTU.
+        /// MTU.
         #[serde(with = "OrEmpty::<u32>")]
         mtu: Reading<u32>,
-        /// Its operational state.
+        /// Operational state.
         state: String,
     },
     /// A lab bed was made and taken down.
     LabMade,
     /// An engine sent frames in a bed, and so many of them came.
     EngineTried {
-        /// Its name.
+        /// Name.
         engine: String,
         /// Frames that left.
         sent: u64,
@@ -177,7 +177,7 @@ pub enum Finding {
     },
     /// An engine cannot be had, for this reason.
     NoEngine {
-        /// Its name.
+        /// Name.
         engine: String,
         /// Why.
         why: String,
@@ -200,7 +200,7 @@ pub enum Finding {
     LinkElsewhere {
         /// The port.
         port: String,
-        /// Its speed in Mbit/s.
+        /// Speed in Mbit/s.
         speed_mbps: Option<u32>,
     },
     /// Two ports that hear each other.

@@ -16,7 +16,7 @@ use crate::{
 pub struct Comparison {
     /// The first run.
     pub reference: ComparedRun,
-    /// How much worse a time or a rate may be before it counts, as a share of the reference: 0.05 is 5 %. With loss and
+    /// Largest increase of a time, or decrease of a rate, that does not count, as a share of the reference: 0.05 is 5 %. With loss and
     /// sizes nothing is tolerated.
     pub tolerance: f64,
     /// Summary of all comparisons.
@@ -28,7 +28,7 @@ pub struct Comparison {
 /// A run as far as a comparison names it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ComparedRun {
-    /// Its name.
+    /// Name.
     pub id: RunId,
     /// When it began (RFC 3339).
     pub started: String,
@@ -80,7 +80,7 @@ pub struct FigureComparison {
     /// The run less the reference, as a share of the reference (0.1 is 10 % more). For figures that are shares, in points of these
     /// (0.01 is one percentage point); for sizes, in bytes. Null where missing replies leave it unknown.
     pub difference: Option<f64>,
-    /// Where that difference lies; an end that is null is not known.
+    /// Range of that difference; an end that is null is not known.
     pub interval: Option<DifferenceInterval>,
     /// Result.
     pub finding: Finding,
@@ -117,14 +117,14 @@ pub struct ConfigurationFigures {
 pub struct MetricFigures {
     /// The figure.
     pub figure: Metric,
-    /// Its base unit.
+    /// Base unit.
     pub unit: String,
-    /// Its values.
+    /// Values.
     #[serde(flatten)]
     pub over_trials: TrialFigures,
 }
 
-/// Where a difference lies, with the stated confidence. Without an end it is open on that side.
+/// Range of a difference, with the stated confidence. Without an end it is open on that side.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DifferenceInterval {
     /// It is not below this.
@@ -135,16 +135,16 @@ pub struct DifferenceInterval {
     pub confidence: f64,
 }
 
-/// How the difference of a figure is stated.
+/// Statement of the difference of a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DifferenceKind {
-    /// As a share of the reference.
+    /// Share of the reference.
     Share,
     /// The figure is a share; in points of it.
     Points,
     /// In bytes.
     Bytes,
-    /// As a number of things.
+    /// Number of things.
     Count,
 }
 
@@ -179,7 +179,7 @@ pub enum Conclusion {
 }
 
 impl DifferenceKind {
-    /// How the difference of this metric is stated.
+    /// Statement of the difference of this metric.
     pub fn of(metric: Metric) -> Self {
         match metric.quantity() {
             Quantity::Time | Quantity::Rate | Quantity::PacketRate | Quantity::TransactionRate => Self::Share,

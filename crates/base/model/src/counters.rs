@@ -41,9 +41,9 @@ pub struct Event {
     pub kind: EventKind,
     /// Which: an interface's property, an address, a network, an offload.
     pub what: String,
-    /// Its value before; `none` where it was not there.
+    /// Value before; `none` where it was not there.
     pub before: String,
-    /// Its value then; `none` where it was gone.
+    /// Value then; `none` where it was gone.
     pub after: String,
 }
 
@@ -74,7 +74,7 @@ choice!(
 /// Counters that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Unread {
-    /// Its kind.
+    /// Kind.
     pub source: Source,
     /// The file or the question that failed.
     pub path: String,
@@ -86,18 +86,18 @@ pub struct Unread {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema, Display)]
 #[display("{source} {of} {name} +{delta}")]
 pub struct Delta {
-    /// Where it was read.
+    /// Source.
     pub source: Source,
-    /// Its owner: an interface, a core, a queueing discipline (`tbf 8001:`), a protocol (`Udp`), an interrupt.
+    /// Owner: an interface, a core, a queueing discipline (`tbf 8001:`), a protocol (`Udp`), an interrupt.
     pub of: String,
-    /// Its name there, as the kernel or the driver writes it.
+    /// Name there, as the kernel or the driver writes it.
     pub name: String,
     /// By how much it grew.
     pub delta: u64,
 }
 
 choice!(
-    /// Where a counter is read.
+    /// Source of a counter.
     Source, "a source of counters", {
         /// `ip -s link`: an interface's counters, the same for each driver.
         Link = "link",
@@ -134,7 +134,7 @@ pub struct CoreUse {
     /// The rest of its time by kind; `None` in runs that were stored without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kinds: Option<CoreKinds>,
-    /// Its frequency at the beginning and at the end, in MHz, where the kernel says.
+    /// Frequency at the beginning and at the end, in MHz, where the kernel says.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mhz: Option<[u32; 2]>,
 }

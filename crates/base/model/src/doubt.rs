@@ -112,7 +112,7 @@ pub enum Doubt {
     },
     /// In whole seconds of the counted time nothing arrived, and before or after them something did.
     Stalled {
-        /// How many.
+        /// Number of them.
         seconds: u64,
     },
     /// The figure was still rising or falling after the warm-up, or the thirds of the counted time differ strongly.
@@ -127,7 +127,7 @@ pub enum Doubt {
     LinkLost {
         /// The endpoint.
         endpoint: String,
-        /// How often.
+        /// Number of times.
         times: u64,
     },
     /// Something was changed at an end during the trial.
@@ -247,7 +247,7 @@ pub enum Doubt {
         /// The difference, like `eth0 mtu: 1500 → 9000`.
         what: String,
     },
-    /// The run was gone on with by another build of the program.
+    /// The run was continued by another build of the program.
     OtherBuild {
         /// Version and build that began it.
         first: String,

@@ -102,7 +102,7 @@ pub struct HostFacts {
 pub struct EndpointFacts {
     /// The endpoint's name.
     pub endpoint: String,
-    /// Its interfaces, loopback left out.
+    /// Interfaces, loopback left out.
     pub interfaces: Vec<InterfaceFacts>,
     /// Readings of the cards at that time, by interface. They change by themselves; [`Environment::differences`] leaves them out.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
@@ -117,9 +117,9 @@ pub struct EndpointFacts {
 /// One interface.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct InterfaceFacts {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its driver.
+    /// Driver.
     #[serde(default, with = "OrEmpty::<String>")]
     pub driver: Reading<String>,
     /// Version of the driver.
@@ -140,10 +140,10 @@ pub struct InterfaceFacts {
     /// The card, seen from the machine: a network namespace hides nothing of it.
     #[serde(default)]
     pub card: Option<Card>,
-    /// Its MTU.
+    /// MTU.
     #[serde(default, with = "OrEmpty::<u32>")]
     pub mtu: Reading<u32>,
-    /// Its MAC address; absent for an interface without Ethernet.
+    /// MAC address; absent for an interface without Ethernet.
     #[serde(default, with = "OrEmpty::<String>")]
     pub mac: Reading<String>,
     /// `up`, `down`, … as `ip link` shows it.
@@ -220,7 +220,7 @@ pub struct Cards {
 /// A port with its interface.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Port {
-    /// Its interface, with the card behind it.
+    /// Interface, with the card behind it.
     pub interface: InterfaceFacts,
     /// Facts that change by themselves.
     pub readings: Readings,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub struct Failed {
     /// In which way.
     pub kind: FailureKind,
-    /// How many.
+    /// Number of them.
     pub count: u64,
 }
 

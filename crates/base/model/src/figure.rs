@@ -156,7 +156,7 @@ impl fmt::Display for Metric {
 }
 
 impl Quantity {
-    /// Its base unit, as documents have it.
+    /// Base unit, as documents have it.
     pub fn unit(self) -> &'static str {
         match self {
             Self::Time => "ns",
@@ -197,7 +197,7 @@ impl Quantity {
 pub struct Figure {
     /// The metric.
     pub metric: Metric,
-    /// Its value.
+    /// Value.
     pub value: Range,
 }
 
@@ -224,7 +224,7 @@ impl Range {
     }
 }
 
-/// Where the true median lies, with the stated confidence.
+/// Range of the true median, with the stated confidence.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Interval {
     /// Lower end, in the metric's base unit.

@@ -29,13 +29,13 @@ use crate::{
 pub struct Identity {
     /// Title of the document.
     pub title: Option<String>,
-    /// Its number in the maker's system.
+    /// Number in the maker's system.
     pub document_number: Option<String>,
-    /// Its revision.
+    /// Revision.
     pub revision: Option<String>,
-    /// Its date.
+    /// Date.
     pub date: Option<Date>,
-    /// Where it was measured.
+    /// Place of the measurement.
     pub site: Option<String>,
     /// For whom.
     pub customer: Option<String>,
@@ -157,9 +157,9 @@ pub struct ManualItem {
 pub struct Price {
     /// An adapter, or the name of a run.
     pub of: String,
-    /// How much.
+    /// Amount.
     pub amount: f64,
-    /// Its currency, like JPY.
+    /// Currency, like JPY.
     pub currency: String,
 }
 
@@ -190,7 +190,7 @@ impl Identity {
         Ok(identity)
     }
 
-    /// As TOML that reads back as this.
+    /// TOML that reads back as this.
     pub fn to_toml(&self) -> String {
         to_toml(self)
     }

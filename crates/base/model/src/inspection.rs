@@ -40,7 +40,7 @@ choice!(
 pub struct Conditions {
     /// Purpose of the host.
     pub goal: Goal,
-    /// Rate that a port shall carry, in bit/s; null for that of each port.
+    /// Rate that a port shall carry, in bit/s; null for the rate of each port.
     pub speed_bps: Option<f64>,
     /// Round-trip time to the other end in seconds; null where nobody said.
     pub rtt_s: Option<f64>,
@@ -53,7 +53,7 @@ pub struct Conditions {
 pub struct HostReadings {
     /// The machine.
     pub host: HostFacts,
-    /// Its ends: the namespace of the program, or each end of a bed on it.
+    /// Ends: the namespace of the program, or each end of a bed on it.
     pub ends: Vec<EndpointFacts>,
     /// Cards without an interface.
     #[serde(default)]
@@ -81,7 +81,7 @@ impl HostReadings {
         environment.hosts.iter().enumerate().map(of_host).collect()
     }
 
-    /// Its cards.
+    /// Cards.
     pub fn cards(&self) -> Cards {
         let of = |(end, interface): (&EndpointFacts, &InterfaceFacts)| {
             interface.card.as_ref()?;

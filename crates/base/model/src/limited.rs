@@ -39,12 +39,12 @@ pub enum Evidence {
     },
     /// The receiver's full socket buffer dropped datagrams (`SO_MEMINFO`).
     Overflow {
-        /// How many.
+        /// Number of them.
         datagrams: u64,
     },
     /// The sender found its socket buffer full and waited.
     BufferFull {
-        /// How often.
+        /// Number of times.
         times: u64,
     },
     /// A connection with data to send waited for something else than its cores.
@@ -65,9 +65,9 @@ pub enum Evidence {
     },
     /// The congestion control allowed no more than about what was sent (`TCP_INFO`, of all connections).
     CongestionControl {
-        /// Its name.
+        /// Name.
         control: String,
-        /// Its pacing rate, or one congestion window per RTT if that is less, in bit/s.
+        /// Pacing rate, or one congestion window per RTT if that is less, in bit/s.
         allowed_bps: f64,
         /// Measured rate, in bit/s.
         bps: f64,
@@ -76,7 +76,7 @@ pub enum Evidence {
     NothingRead,
     /// In whole seconds nothing arrived.
     Silent {
-        /// How many.
+        /// Number of them.
         seconds: u64,
         /// Whole seconds of the counted time.
         of: u64,
@@ -111,7 +111,7 @@ pub enum Evidence {
     },
     /// Packets went missing that no counter of either end saw.
     Unseen {
-        /// How many.
+        /// Number of them.
         packets: u64,
     },
     /// Packets of the full MTU did not pass.
@@ -125,14 +125,14 @@ pub enum Evidence {
     LongestStage {
         /// Which.
         stage: crate::trial::StageName,
-        /// Its median, in nanoseconds.
+        /// Median, in nanoseconds.
         p50_ns: u64,
     },
     /// Transactions failed.
     Failures {
         /// In which way.
         failed_by: FailureKind,
-        /// How many.
+        /// Number of them.
         count: u64,
     },
     /// Ports of the client were held by connections that had ended.
@@ -163,7 +163,7 @@ pub enum Wait {
     SendBuffer,
 }
 
-/// Where a figure can be limited.
+/// Places that can limit a figure.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
@@ -265,9 +265,9 @@ pub struct LossAt {
 pub struct Culprit {
     /// The end it is at, or the address of a router between; null where nobody says.
     pub host: Option<String>,
-    /// The device; null where it cannot be told.
+    /// The device; null where it is unknown.
     pub device: Option<String>,
-    /// Its kind.
+    /// Kind.
     pub kind: CulpritKind,
 }
 

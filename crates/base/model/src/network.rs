@@ -28,7 +28,7 @@ choice!(
         /// The kernel's.
         #[default]
         Kernel = "kernel",
-        /// One in the program, past the kernel (AF_XDP).
+        /// One in the program, which bypasses the kernel (AF_XDP).
         Bypass = "bypass",
     }
 );
@@ -48,7 +48,7 @@ choice!(
 );
 
 choice!(
-    /// How a program waits for its next message.
+    /// Way in which a program waits for its next message.
     #[derive(Default)]
     WaitMode, "a way to wait", {
         /// Ask the socket again and again without sleeping (`sockperf --nonblocked`).

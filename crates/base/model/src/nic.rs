@@ -18,19 +18,19 @@ pub struct NicState {
     pub read_at_s: u64,
     /// Other names of it.
     pub altnames: Vec<String>,
-    /// Its MAC address, like `02:00:00:00:00:01`.
+    /// MAC address, like `02:00:00:00:00:01`.
     pub mac: String,
-    /// Its MTU.
+    /// MTU.
     pub mtu: Mtu,
     /// Packets that its transmit queue holds (txqueuelen).
     pub queue_length: u32,
-    /// Its flags.
+    /// Flags.
     pub flags: NicFlags,
-    /// Its own kernel settings, without its name: `ipv4.conf.rp_filter` stands for `net.ipv4.conf.NAME.rp_filter`.
+    /// Own kernel settings, without its name: `ipv4.conf.rp_filter` stands for `net.ipv4.conf.NAME.rp_filter`.
     pub settings: BTreeMap<String, String>,
     /// Settings of its driver.
     pub driver: DriverSettings,
-    /// Its addresses, those left out that the kernel makes by itself.
+    /// Addresses, those left out that the kernel makes by itself.
     pub addresses: Vec<Saved>,
     /// Neighbours that were entered by hand.
     pub neighbours: Vec<Saved>,
@@ -38,7 +38,7 @@ pub struct NicState {
     pub nexthops: Vec<Saved>,
     /// Routes of all tables that leave through it, those left out that come from routers.
     pub routes: Vec<Saved>,
-    /// Its queueing disciplines, their classes and filters, where somebody chose them.
+    /// Queueing disciplines, their classes and filters, where somebody chose them.
     pub queueing: Vec<Saved>,
     /// Multicast addresses of its link that somebody entered, like `33:33:00:00:00:77`.
     pub multicast: Vec<String>,
@@ -49,11 +49,11 @@ pub struct NicState {
 /// Stable identity of a NIC.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NicIdentity {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its number in the namespace (ifindex).
+    /// Number in the namespace (ifindex).
     pub index: u32,
-    /// Its driver.
+    /// Driver.
     pub driver: String,
     /// Address of its card on the bus, like `0000:01:00.0`; empty for a virtual one.
     pub bus: String,
@@ -138,17 +138,17 @@ pub struct Queueing {
 /// Facts for or against taking a NIC.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NicFacts {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its kind as `ip -d link` names it; empty for a plain card.
+    /// Kind as `ip -d link` names it; empty for a plain card.
     pub kind: String,
-    /// Its driver.
+    /// Driver.
     pub driver: Reading<String>,
     /// Address of its card on the bus; absent for a virtual one.
     pub bus: Reading<String>,
-    /// Its MAC address.
+    /// MAC address.
     pub mac: String,
-    /// Its MTU.
+    /// MTU.
     pub mtu: Mtu,
     /// The least and the largest MTU that its driver takes, where it says.
     pub mtus: Option<(u32, u32)>,
@@ -156,7 +156,7 @@ pub struct NicFacts {
     pub master: Option<String>,
     /// Interfaces on top of it: VLANs and the like.
     pub on_top: Vec<String>,
-    /// Its addresses, link-local ones left out.
+    /// Addresses, link-local ones left out.
     pub addresses: Vec<String>,
     /// Routes that leave through it, in words.
     pub routes: Vec<String>,
@@ -177,7 +177,7 @@ pub struct NicsState {
     pub ports: Vec<NicFacts>,
     /// Interfaces in other named namespaces, as namespace and name.
     pub elsewhere: Vec<(String, String)>,
-    /// Programs at work that configure interfaces by themselves.
+    /// Running programs that configure interfaces by themselves.
     pub managers: Vec<Manager>,
 }
 

@@ -23,9 +23,9 @@ pub struct CpuFacts {
 /// One core: one hardware thread.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CoreFacts {
-    /// Its number.
+    /// Number.
     pub cpu: usize,
-    /// Its NUMA node.
+    /// NUMA node.
     pub node: Option<usize>,
     /// Threads of the same physical core (SMT), itself among them; absent where the kernel does not know of any.
     pub siblings: Reading<Vec<usize>>,
@@ -42,7 +42,7 @@ impl CoreFacts {
     }
 }
 
-/// Where a network card is.
+/// Place of a network card.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CardFacts {
     /// The NUMA node it is connected to, where the firmware says.

@@ -24,7 +24,7 @@ pub struct Reference {
     pub id: String,
     /// Device or system that was measured.
     pub title: Words,
-    /// Where it can be read.
+    /// Place where it can be read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source: Option<Words>,
     /// When it was measured or published, as far as it is known ("2015-07-31", "2012").
@@ -116,7 +116,7 @@ pub fn is_id(text: &str) -> bool {
     (1..=LONGEST_ID).contains(&text.len()) && text.chars().all(good)
 }
 
-/// Where a figure stands in the file.
+/// Place of a figure in the file.
 fn place(toml: &str, number: usize) -> String {
     let heads = toml.lines().enumerate().filter(|(_, line)| line.trim_start().starts_with("[[figures]]"));
     let line = heads.map(|(index, _)| index + 1).nth(number);

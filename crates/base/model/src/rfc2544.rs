@@ -38,7 +38,7 @@ impl Rfc2544Test {
 /// Name of the stream that goes on after an overload.
 pub const STEADY: &str = "steady";
 
-/// Name of the stream whose end is that of an overload.
+/// Name of the stream whose end ends an overload.
 pub const OVERLOAD: &str = "overload";
 
 /// Name of the stream during which the device is reset.
@@ -372,7 +372,7 @@ pub enum Deviation {
     },
     /// The longest burst is shorter than 2 s.
     ShortBursts {
-        /// Its duration.
+        /// Duration.
         duration: Nanos,
     },
     /// Overloads last less than 60 s.
@@ -384,7 +384,7 @@ pub enum Deviation {
     NoOverload,
     /// Trials begin with a rising load whose frames do not count.
     Ramp {
-        /// How long it rises.
+        /// Time of the rise.
         duration: Nanos,
     },
     /// No section of the plan goes to 256 networks.

@@ -12,16 +12,16 @@ use crate::choice::choice;
 pub struct Router {
     /// The process that owns it, with which it ends; null for one that was kept.
     pub owner: Option<u32>,
-    /// Its ports.
+    /// Ports.
     pub ports: Vec<RouterPort>,
 }
 
 /// An interface of a router.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RouterPort {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Where its program runs.
+    /// Place where its program runs.
     pub mode: Mode,
     /// Why its program does not run in the driver; null if it does.
     pub why_generic: Option<WhyGeneric>,
@@ -46,7 +46,7 @@ pub struct PortCounters {
 crate::json!(Router);
 
 choice!(
-    /// Where an XDP program runs.
+    /// Place where an XDP program runs.
     Mode, "a place of an XDP program", {
         /// In the driver, before the kernel makes a packet of a frame.
         Native = "native",

@@ -36,7 +36,7 @@ impl RunId {
 /// A run: order, bed and results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Run {
-    /// Its name.
+    /// Name.
     pub id: RunId,
     /// When it began (RFC 3339).
     pub started: String,
@@ -51,7 +51,7 @@ pub struct Run {
     pub identity: Option<Identity>,
     /// The plan.
     pub plan: Plan,
-    /// Where it happened.
+    /// Place.
     pub bed: Bed,
     /// Whether trials of the plan are missing.
     pub partial: bool,
@@ -108,7 +108,7 @@ impl Run {
         words.as_ref().map_or(Ok(()), plausible::parts).within("identity")
     }
 
-    /// Changes on the machines while it was measured, in words: since it began, or since it was gone on with. Empty
+    /// Changes on the machines while it was measured, in words: since it began, or since it was continued. Empty
     /// where nothing did, or where it is not known.
     pub fn changes(&self) -> Vec<String> {
         let before = self.resumed.last().map_or(&self.before, |resumed| &resumed.before);

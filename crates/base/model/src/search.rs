@@ -109,7 +109,7 @@ pub struct AssessedSearch {
     pub repeat: u32,
     /// The way of searching.
     pub method: SearchMethod,
-    /// Its trials in the order in which they were asked for.
+    /// Trials in the order in which they were asked for.
     pub trials: Vec<SearchedTrial>,
     /// Each goal with its result.
     pub goals: Vec<AssessedGoal>,
@@ -155,6 +155,6 @@ pub struct AssessedGoal {
     pub goal: Goal,
     /// Each load of which there is a trial, in ascending order.
     pub loads: Vec<ClassifiedLoad>,
-    /// Its result.
+    /// Result.
     pub result: GoalResult,
 }

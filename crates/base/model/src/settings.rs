@@ -36,7 +36,7 @@ pub struct ProcessorFacts {
 /// An idle state of a core.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct IdleState {
-    /// Its name, like `C6`.
+    /// Name, like `C6`.
     pub name: String,
     /// Time to leave it, in microseconds.
     pub latency_us: u64,
@@ -47,7 +47,7 @@ pub struct IdleState {
 /// A PCI Express slot of a board, by SMBIOS (type 9).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Slot {
-    /// Its name on the board.
+    /// Name on the board.
     pub name: String,
     /// Generation of PCI Express, from 1; null where the firmware does not say.
     pub generation: Option<u32>,
@@ -86,7 +86,7 @@ pub struct SinceStart {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default)]
 pub struct InterfaceSettings {
-    /// Its kind as `ip -d link` names it; empty for a plain card.
+    /// Kind as `ip -d link` names it; empty for a plain card.
     pub kind: String,
     /// The interface below it, such as a VLAN's carrier.
     pub lower: Option<String>,
@@ -98,7 +98,7 @@ pub struct InterfaceSettings {
     /// Offloads by the kernel's names; a stored machine has those that an inspection judges.
     #[serde(with = "OrEmpty::<BTreeMap<String, Offload>>")]
     pub offloads: Reading<BTreeMap<String, Offload>>,
-    /// Its queueing disciplines, like `fq 8001:`.
+    /// Queueing disciplines, like `fq 8001:`.
     pub qdiscs: Vec<String>,
     /// Interrupts of its card.
     #[serde(with = "OrEmpty::<Vec<Interrupt>>")]
@@ -109,7 +109,7 @@ pub struct InterfaceSettings {
     pub node_cores: Vec<usize>,
     /// Cores that each receive queue spreads packets to (RPS), as a mask of the kernel.
     pub receive_steering: Vec<String>,
-    /// Pause frames that the other end can do, as autonegotiation told: symmetric, asymmetric.
+    /// Pause frames that the other end can do, by autonegotiation: symmetric, asymmetric.
     pub partner_pause: Option<[bool; 2]>,
     /// Forward error correction in use: bits of `ETHTOOL_FEC_*`; absent where the driver does not say.
     pub fec: Reading<u32>,
@@ -122,11 +122,11 @@ pub struct InterfaceSettings {
 /// The other end of a veth pair.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OtherEnd {
-    /// Its name.
+    /// Name.
     pub interface: String,
-    /// Its network namespace; empty for the same one.
+    /// Network namespace; empty for the same one.
     pub namespace: String,
-    /// Its MTU.
+    /// MTU.
     pub mtu: u32,
 }
 
@@ -142,9 +142,9 @@ pub struct Offload {
 /// An interrupt of a card.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Interrupt {
-    /// Its number.
+    /// Number.
     pub number: u32,
-    /// Its name in `/proc/interrupts`.
+    /// Name in `/proc/interrupts`.
     pub action: String,
     /// Cores that it is delivered to.
     pub cores: Vec<usize>,
@@ -156,7 +156,7 @@ pub struct Interrupt {
 /// Configuration of a PCI Express device.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PciSettings {
-    /// Its address, like `0000:01:00.0`.
+    /// Address, like `0000:01:00.0`.
     pub device: String,
     /// Sizes of payloads and requests; absent where it has none or nobody may read them.
     pub sizes: Reading<PciSizes>,
@@ -212,7 +212,7 @@ impl InterfaceSettings {
         self.offloads.as_ref().and_then(|offloads| offloads.get(name).copied())
     }
 
-    /// Its queues, where the driver tells.
+    /// Queues, where the driver tells.
     pub fn channels(&self) -> Option<Channels> {
         let [most_receive, _, _, most_combined, receive, _, _, combined] = self.fields("channels")?;
         let channels = Channels {
@@ -223,7 +223,7 @@ impl InterfaceSettings {
         Some(channels).filter(|channels| channels.most > 0)
     }
 
-    /// Its pause frames, where the driver tells.
+    /// Pause frames, where the driver tells.
     pub fn pause(&self) -> Option<Pause> {
         let [negotiated, receive, transmit] = self.fields("pause")?.map(|field| field != 0);
         Some(Pause { negotiated, receive, transmit })

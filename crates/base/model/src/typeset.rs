@@ -18,7 +18,7 @@ pub struct Typeset {
 pub struct NamedFile {
     /// The name that the source has for it.
     pub name: String,
-    /// Its bytes; Base64 where they are written as text.
+    /// Bytes; Base64 where they are written as text.
     #[serde(with = "crate::base64")]
     pub content: Vec<u8>,
 }

@@ -76,7 +76,7 @@ fn unit_words(unit: &str) -> String {
     if unit.is_empty() { "no unit".to_owned() } else { format!("the unknown unit \"{unit}\"") }
 }
 
-/// How a kind of quantity is written: its units with their size in the base unit, and an example.
+/// Notation of a kind of quantity: its units with their size in the base unit, and an example.
 struct Notation {
     units: &'static [(&'static str, u64)],
     accepted: &'static str,

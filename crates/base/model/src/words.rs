@@ -14,7 +14,7 @@ pub struct Words {
     pub ja: Option<String>,
 }
 
-/// How a source may write its words.
+/// Words of a source for its values.
 #[derive(Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a text, or { en = \"...\", ja = \"...\" }")]
 enum Written {

@@ -26,7 +26,7 @@ pub struct Frame {
     pub time: Nanos,
     /// Kept bytes of it, without FCS.
     pub bytes: Vec<u8>,
-    /// Its bytes on the wire, without FCS: more than were kept where the capture cut frames.
+    /// Bytes on the wire, without FCS: more than were kept where the capture cut frames.
     pub length: u32,
 }
 

@@ -85,7 +85,7 @@ fn legacy_frame(rest: &mut Bytes, per_second: u64) -> Option<Frame> {
     Some(Frame { time: Nanos(time), bytes: rest.take(kept as usize)?.to_vec(), length })
 }
 
-/// How an interface of a pcapng file writes its frames.
+/// Notation of frames by an interface of a pcapng file.
 struct Interface {
     link_type: u16,
     kept_at_most: u32,

@@ -39,11 +39,11 @@ pub enum ReplayError {
          --mtu gives a bed another"
     )]
     TooLong {
-        /// How many are.
+        /// Number of these frames.
         count: usize,
         /// The first of them; counts from 1.
         frame: usize,
-        /// Its bytes, without FCS.
+        /// Bytes, without FCS.
         length: usize,
         /// The interface's MTU.
         mtu: u32,
@@ -88,7 +88,7 @@ impl Replay {
         Nanos(rounds.saturating_mul(self.round.0).saturating_add(self.frames[self.place(index)].0.0))
     }
 
-    /// Its frames, each with its bytes without FCS.
+    /// Frames, each with its bytes without FCS.
     pub fn frames(&self) -> impl ExactSizeIterator<Item = &[u8]> {
         self.frames.iter().map(|(_, bytes)| bytes.as_slice())
     }

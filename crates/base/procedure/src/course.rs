@@ -95,7 +95,7 @@ impl Course {
         Self { parts, repeats, repeat: 1, part: 0, past: Vec::new(), asked: 0, pending: None }
     }
 
-    /// The next trial; the same one until its outcome is told. `None` at the end.
+    /// The next trial; the same one until its outcome is known. `None` at the end.
     pub fn ask(&mut self) -> Option<Step> {
         while self.pending.is_none() && self.repeat <= self.repeats {
             match self.parts.get(self.part).map(|part| part.procedure.next(&self.past)) {

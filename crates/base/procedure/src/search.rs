@@ -1,6 +1,6 @@
 //! Searches for the highest load that meets a goal: several goals at once by RFC 9971 (MLRsearch), or one by halving.
 //!
-//! A search asks for a trial, is told its outcome, and asks for the next one. What it finds follows from the trials alone, by the
+//! A search asks for a trial, gets its outcome, and asks for the next one. What it finds follows from the trials alone, by the
 //! classification of RFC 9971, which [`assess()`] also draws from recorded trials.
 
 mod assess;
@@ -47,7 +47,7 @@ pub enum Outcome {
 
 /// A search from the side of the program that measures.
 pub trait Search {
-    /// The next trial; the same one until its outcome is told. `None` at the end.
+    /// The next trial; the same one until its outcome is known. `None` at the end.
     fn ask(&mut self) -> Option<TrialInput>;
 
     /// Takes the outcome of the trial that was asked for.

@@ -246,7 +246,7 @@ fn replayed(mut course: Course, stored: &[Trial], carried: f64) -> (Vec<model::p
     (asked, measured)
 }
 
-/// A plan's course, or that of a search.
+/// Course of a plan or of a search.
 fn course(kind: usize) -> Course {
     match kind {
         0 => Course::of(&plan(PLAN), 1),

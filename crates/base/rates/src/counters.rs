@@ -1,4 +1,4 @@
-//! How far counters went between two readings.
+//! Increments of counters between two readings.
 
 use crate::reading::DirectionCounts;
 

@@ -21,7 +21,7 @@ pub struct DriverRates {
 /// Traffic of one queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct QueueRates {
-    /// Its number.
+    /// Number.
     pub queue: u32,
     /// packets/s received and sent, where the driver says.
     pub pps: [Option<f64>; 2],
@@ -36,7 +36,7 @@ pub struct QueueRates {
 /// A counter that moves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Moving {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// By how much it grows in a second.
     pub per_second: f64,

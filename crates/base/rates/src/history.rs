@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use model::Nanos;
 
-/// How far back it goes.
+/// Reach into the past.
 const SPAN: u64 = 60_000_000_000;
 /// A column is at least so long: a second, less what timers are late.
 const COLUMN: u64 = 950_000_000;
@@ -12,7 +12,7 @@ const COLUMN: u64 = 950_000_000;
 /// One piece of the last minute.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Column {
-    /// How long it is, in nanoseconds.
+    /// Length, in nanoseconds.
     pub length: Nanos,
     /// bit/s and packets/s of each way over that time; `None` where they are not known.
     pub rates: Option<[[f64; 2]; 2]>,

@@ -115,7 +115,7 @@ impl Link {
         }
     }
 
-    /// Its kind and its state when it was last seen.
+    /// Kind and its state when it was last seen.
     pub fn state(&self) -> &LinkState {
         &self.state
     }
@@ -161,7 +161,7 @@ impl Link {
         &self.history
     }
 
-    /// Its driver's own counters.
+    /// Driver's own counters.
     pub fn driver(&self) -> &DriverRates {
         &self.driver
     }

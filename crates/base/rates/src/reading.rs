@@ -11,15 +11,15 @@ pub struct LinkReading {
     pub at: Nanos,
     /// Name of its network namespace; empty for the reader's own.
     pub namespace: String,
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Identity of the interface among those of this name.
     pub incarnation: Incarnation,
-    /// Its kind and state.
+    /// Kind and state.
     pub state: LinkState,
     /// Received and sent since it came to be.
     pub ways: [DirectionCounts; 2],
-    /// Its driver's counters beside that.
+    /// Driver's counters beside that.
     pub driver: DriverReading,
 }
 
@@ -28,14 +28,14 @@ pub struct LinkReading {
 pub struct Incarnation {
     /// Identity of its namespace.
     pub namespace: u64,
-    /// Its number there (ifindex).
+    /// Number there (ifindex).
     pub index: u32,
 }
 
 /// Kind and state of an interface.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkState {
-    /// Its kind, as `ip -d link` names it (veth, bridge, vlan, …); empty for a plain card.
+    /// Kind, as `ip -d link` names it (veth, bridge, vlan, …); empty for a plain card.
     pub kind: String,
     /// Whether it is set up (administratively).
     pub up: bool,
@@ -43,7 +43,7 @@ pub struct LinkState {
     pub operstate: String,
     /// Speed of its line in bit/s, where there is a line and its driver knows.
     pub line_bps: Option<u64>,
-    /// Its MTU in bytes.
+    /// MTU in bytes.
     pub mtu: u32,
     /// Whether it is the loopback interface.
     pub loopback: bool,

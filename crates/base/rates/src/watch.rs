@@ -14,9 +14,9 @@ pub const FORGOTTEN: Nanos = Nanos::from_secs(60);
 pub struct Key {
     /// Name of its namespace; empty for the reader's own.
     pub namespace: String,
-    /// Its name with numbers of one length.
+    /// Name with numbers of one length.
     sorted: String,
-    /// Its name.
+    /// Name.
     pub name: String,
 }
 

@@ -9,10 +9,10 @@ use hdrhistogram::{
 };
 use model::{TimeSummary, trial::NEEDED_ABOVE};
 
-/// The longest time that is told apart from longer ones: 60 s, in nanoseconds.
+/// The longest time that is distinguished from longer ones: 60 s, in nanoseconds.
 const LONGEST: u64 = 60_000_000_000;
 
-/// Where replies that are missing are counted, in nanoseconds: over every timeout a plan may ask for. So they take their
+/// Time at which missing replies are counted, in nanoseconds: over every timeout a plan may ask for. So they take their
 /// place at the upper end of the sample, stay with it when it is stored, and any reader of HDR histograms sees them there.
 const MISSING: u64 = 64_000_000_000;
 

@@ -1,4 +1,4 @@
-//! How far one sample lies above another.
+//! Distance of one sample above another.
 
 use model::Interval;
 

@@ -39,7 +39,7 @@ pub use grant::launch::Event;
 pub struct Options {
     /// Interfaces; if empty, all suitable ones except those of the default route and the caller's session.
     pub interfaces: Vec<String>,
-    /// How its blocking calls wait.
+    /// Way in which its blocking calls wait.
     pub wait: Wait,
     /// The library to preload.
     pub library: PathBuf,
@@ -61,7 +61,7 @@ pub enum Notice {
     },
     /// The program has ended, and so many processes that it left behind have not.
     Waits {
-        /// How many.
+        /// Number of them.
         processes: usize,
     },
     /// An event of the launcher.
@@ -178,7 +178,7 @@ fn counted(ended: Option<Result<Steering, GrantError>>, tell: Sender<Event>) -> 
     ended
         .transpose()
         .unwrap_or_else(|error| {
-            // The receiver may be gone.
+            // The receiver may have ended.
             let _ = tell.send(Event::Trouble(error));
             None
         })

@@ -44,7 +44,7 @@ const PROBING: Duration = Duration::from_secs(5);
 /// The requested router.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// Its interfaces.
+    /// Interfaces.
     pub interfaces: Vec<String>,
     /// Whether its programs run on the kernel's packets, whatever the drivers have.
     pub generic: bool,
@@ -238,7 +238,7 @@ fn described(owner: Option<u32>, ports: &[Port], counters: Vec<PortCounters>) ->
     Router { owner, ports: ports.iter().zip(counters).map(port).collect() }
 }
 
-/// The peer may have gone.
+/// The peer may have ended.
 fn answer(mut peer: UnixStream, answer: &Answer) {
     let text = serde_json::to_string(answer).unwrap_or_default();
     let _ = peer.write_all(text.as_bytes()).and_then(|()| peer.shutdown(Shutdown::Write));

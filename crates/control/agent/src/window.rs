@@ -13,7 +13,7 @@ use probe::Window;
 
 use crate::events::Events;
 
-/// How long to wait for other measurements at the same interface.
+/// Time to wait for other measurements at the same interface.
 const PATIENCE: Duration = Duration::from_secs(3);
 
 /// Running measurements of each interface.

@@ -24,7 +24,7 @@ use crate::{
     wanted::Wanted,
 };
 
-/// How long to wait for the interfaces of a lab's node, and between looks. The kernel looks at links once a second.
+/// Time to wait for the interfaces of a lab's node, and between looks. The kernel looks at links once a second.
 const SETTLED: Duration = Duration::from_secs(3);
 const LOOK: Duration = Duration::from_millis(50);
 
@@ -87,12 +87,12 @@ impl DutReader {
         Ok(())
     }
 
-    /// Its name.
+    /// Name.
     pub(crate) fn name(&self) -> &str {
         self.machine.name()
     }
 
-    /// Its present facts; without the machine's if it is one of the ends'.
+    /// Present facts; without the machine's if it is one of the ends'.
     pub(crate) fn facts(&mut self) -> Result<(Option<HostFacts>, EndpointFacts), BedError> {
         let host = self.is_machine.then(|| self.machine.host_facts()).transpose()?;
         Ok((host, self.machine.endpoint_facts(DUT)?))

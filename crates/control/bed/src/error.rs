@@ -31,7 +31,7 @@ pub enum BedError {
     PortGone {
         /// The port.
         interface: String,
-        /// Its end.
+        /// End.
         endpoint: String,
     },
     /// The machine agent was lost.

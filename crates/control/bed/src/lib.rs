@@ -1,4 +1,4 @@
-//! Where a run happens: the setup, and the role of each end.
+//! Place of a run: the setup, and the role of each end.
 //!
 //! A layout describes a bed as a value, a topology with roles, and one maker turns it into changes. This room never
 //! touches a machine itself.

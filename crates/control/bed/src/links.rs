@@ -24,7 +24,7 @@ const STEADY_AGAIN: Duration = Duration::from_secs(3);
 /// A driver may reset its card once after it came up; a link that is lost this often is unstable.
 const TOO_OFTEN: u32 = 4;
 
-/// How long to wait for a link, and how long it has to stay up.
+/// Time to wait for a link, and time for which it has to stay up.
 #[derive(Clone, Copy)]
 struct Patience {
     longest: Duration,

@@ -169,7 +169,7 @@ impl Machine {
         Self { allowed, ssh: None, agent, ledger_open: false, passing: 0 }
     }
 
-    /// Its name in endpoints.
+    /// Name in endpoints.
     pub(crate) fn name(&self) -> &str {
         &self.allowed.host
     }
@@ -236,7 +236,7 @@ impl Machine {
         match self.ask(Request::UndoAll) {
             Ok(_) => Ok(()),
             Err(error) if matches!(error.fault, Fault::Failed(_)) => Err(error.into()),
-            // The agent is gone, but its record is not: another agent undoes it.
+            // The agent has ended, but its record remains: another agent undoes it.
             Err(error) if is_here || error.fault.is_of_agent_alone() => match self.clean_by_another() {
                 // Nothing was left to do: the lost agent is still undoing.
                 Ok(undone) if undone.is_empty() && !is_here => Err(self.lost(error)),
@@ -306,7 +306,7 @@ impl Machine {
         answer!(self, Request::LabState { interface: interface.map(str::to_owned) }, LabState)
     }
 
-    /// Its source address for packets to this one; `None` without a route.
+    /// Source address for packets to this one; `None` without a route.
     pub(crate) fn source_for(&mut self, address: IpAddr) -> Result<Option<IpAddr>, BedError> {
         answer!(self, Request::SourceFor { address }, Source)
     }
@@ -326,7 +326,7 @@ impl Machine {
         answer!(self, Request::Cables { interfaces }, Cables)
     }
 
-    /// Its network cards without an interface.
+    /// Network cards without an interface.
     pub(crate) fn refused(&mut self) -> Result<Vec<Refused>, BedError> {
         answer!(self, Request::RefusedCards, RefusedCards)
     }

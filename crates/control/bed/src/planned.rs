@@ -21,7 +21,7 @@ use crate::{
 pub struct Survey {
     /// Facts about it.
     pub host: HostFacts,
-    /// Its interfaces.
+    /// Interfaces.
     pub interfaces: Vec<InterfaceFacts>,
     /// State for making a lab.
     pub lab: LabState,
@@ -36,7 +36,7 @@ pub fn survey(program: &Path) -> Result<Survey, BedError> {
 
 /// A planned bed.
 pub struct Planned {
-    /// Its ends, pinned if cores were requested.
+    /// Ends, pinned if cores were requested.
     pub bed: Bed,
     /// The setup in words; empty for a kept bed.
     pub set_up: Vec<String>,

@@ -18,10 +18,10 @@ use crate::reference::{Network, Remote, SSH, address, remote};
 /// A device under test as requested.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct DutRequest {
-    /// Its addresses at the senders' and at the receiver's side: a pair for each IP version, IPv4 first. Empty if it
+    /// Addresses at the senders' and at the receiver's side: a pair for each IP version, IPv4 first. Empty if it
     /// does not route.
     pub(crate) gateways: Vec<[Network; 2]>,
-    /// How to reach it, if its counters are to be read.
+    /// Way to it, if its counters are to be read.
     pub(crate) dut: Option<Remote>,
 }
 

@@ -13,7 +13,7 @@ pub(crate) struct Topology {
     pub(crate) layout: String,
     /// Testers first: the senders, then the receiver.
     pub(crate) nodes: Vec<Node>,
-    /// How interfaces are created and connected.
+    /// Creation and connection of interfaces.
     pub(crate) links: Vec<Link>,
     /// The device under test as far as known, whether it is a node or not.
     pub(crate) dut: Option<Dut>,
@@ -24,7 +24,7 @@ pub(crate) struct Topology {
 /// A network namespace with its contents.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Node {
-    /// Its host's name in endpoints; empty if there is only one.
+    /// Host's name in endpoints; empty if there is only one.
     pub(crate) host: String,
     /// The namespace, created with the bed; empty for the host's own.
     pub(crate) namespace: String,
@@ -64,7 +64,7 @@ pub(crate) struct Interface {
     pub(crate) handed_to: Vec<usize>,
     /// Whether to enable hardware timestamps.
     pub(crate) stamps: bool,
-    /// Its previous state: only differences are changed.
+    /// Previous state: only differences are changed.
     pub(crate) before: Before,
 }
 
@@ -85,7 +85,7 @@ pub(crate) enum Link {
     Bridge { node: usize, interface: String, members: Vec<String> },
     /// An Open vSwitch in a node that connects some of its interfaces, with daemons on these cores.
     OpenVswitch { node: usize, interface: String, members: Vec<String>, folder: PathBuf, cpus: Vec<usize> },
-    /// A NIC of the host, moved to a node. Network managers are told to leave it alone.
+    /// A NIC of the host, moved to a node and left alone by network managers.
     Nic { node: usize, interface: String, mac: String, managers: Vec<Manager> },
 }
 

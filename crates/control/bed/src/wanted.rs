@@ -30,7 +30,7 @@ pub struct Wanted {
     pub privilege: Privilege,
     /// The agents' program.
     pub program: PathBuf,
-    /// How to reach other machines.
+    /// Way to other machines.
     pub reach: Reach,
 }
 
@@ -52,7 +52,7 @@ pub struct NicConsent {
     pub uplink: bool,
 }
 
-/// How to reach another machine.
+/// Way to another machine.
 #[derive(Clone, Debug, Default)]
 pub struct Reach {
     /// The ssh program with its arguments: `ssh`, or the user's replacement.

@@ -7,7 +7,7 @@ use model::Nanos;
 /// A reading of an agent's `CLOCK_MONOTONIC`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockReading {
-    /// Its value.
+    /// Value.
     shown: Nanos,
     /// Time of the reading by our clock: the middle between request and answer.
     at: Instant,

@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 pub struct Failure {
     /// Kind of failure.
     pub kind: FailureKind,
-    /// Its object, like an address, a change or a file; empty for the agent's machine as a whole.
+    /// Object, like an address, a change or a file; empty for the agent's machine as a whole.
     pub object: String,
     /// The attempt, its object and its outcome.
     pub what: String,

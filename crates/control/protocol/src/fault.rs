@@ -44,7 +44,7 @@ pub enum Fault {
     Died {
         /// Exit status of its process.
         status: String,
-        /// Its last output, with advice.
+        /// Last output, with advice.
         told: String,
         /// Whether it was reachable until then, so that only the agent ended.
         alone: bool,
@@ -57,7 +57,7 @@ pub enum Fault {
     Deadline {
         /// The request.
         what: String,
-        /// Its time limit.
+        /// Time limit.
         within: Duration,
     },
     /// It runs, but its measurement makes no progress.

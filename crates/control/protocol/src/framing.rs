@@ -14,7 +14,7 @@ pub const MAX_MESSAGE: usize = 16 * 1024 * 1024;
 /// Foreign output kept for quotation, in bytes.
 const NOISE_KEPT: usize = 2_000;
 
-/// Foreign output skipped at most, in bytes: that of login scripts.
+/// Most bytes of foreign output that are skipped, as of login scripts.
 pub(crate) const NOISE_SKIPPED: usize = 64 * 1024;
 
 /// An error of the message stream.

@@ -42,7 +42,7 @@ pub use ssh::{Bounds, Caller, Ran, RemoteFacts, Ssh, SshError, remote_facts};
 /// Interval of heartbeats.
 pub const HEARTBEAT: Duration = Duration::from_secs(2);
 
-/// A side that is silent for this long counts as gone.
+/// A side that is silent for this long counts as ended.
 pub const SILENCE: Duration = Duration::from_secs(10);
 
 /// Time limit for stopping a measurement after `Cancel`.

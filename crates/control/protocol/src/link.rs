@@ -94,7 +94,7 @@ impl AgentLink {
         self.next_id
     }
 
-    /// Its process ID, on its machine.
+    /// Process ID, on its machine.
     pub fn pid(&self) -> u32 {
         self.pid
     }

@@ -20,7 +20,7 @@ model::json!(FromAgent, ToAgent);
 pub struct Hello {
     /// Version and build, which must be the same on both sides.
     pub build: String,
-    /// Its process ID.
+    /// Process ID.
     #[serde(default)]
     pub pid: u32,
 }
@@ -162,7 +162,7 @@ pub enum Request {
     HostFacts,
     /// Facts about the agent's endpoint.
     EndpointFacts {
-        /// Its name, for the answer.
+        /// Name, for the answer.
         endpoint: String,
     },
     /// State of an interface's link.
@@ -177,9 +177,9 @@ pub enum Request {
         /// An interface of its own network namespace.
         interface: Option<String>,
     },
-    /// Its `CLOCK_MONOTONIC`.
+    /// `CLOCK_MONOTONIC`.
     Clock,
-    /// Its source address for packets to this one.
+    /// Source address for packets to this one.
     SourceFor {
         /// The destination.
         address: IpAddr,
@@ -302,7 +302,7 @@ pub struct LinkReading {
     pub up: bool,
     /// Carrier losses since the interface was created, as counted by the kernel.
     pub losses: u32,
-    /// Its MTU.
+    /// MTU.
     pub mtu: Mtu,
 }
 
@@ -313,7 +313,7 @@ pub struct Task {
     pub spec: ProbeSpec,
     /// The side.
     pub side: Side,
-    /// Its place.
+    /// Place.
     pub setup: SideSetup,
 }
 

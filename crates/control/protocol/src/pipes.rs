@@ -44,7 +44,7 @@ pub(crate) fn copy_in_background(file: File, outbox: Outbox) -> Receiver<Copying
         let Some(mut stdin) = stdin else { return };
         let copied = copy(file, &mut stdin, &sender);
         *outbox.lock().unwrap_or_else(PoisonError::into_inner) = Some(stdin);
-        // The receiver may be gone.
+        // The receiver may have ended.
         let _ = sender.send(Copying::Ended(copied.map_err(FrameError::from)));
     });
     receiver
@@ -203,7 +203,7 @@ struct Pauses {
 }
 
 impl Heartbeats {
-    /// How long this program was stopped, if an agent had to take it for gone.
+    /// Time for which this program was stopped, if an agent had to take it for dead.
     pub(crate) fn stopped(&self) -> Option<Duration> {
         self.pauses.lock().unwrap_or_else(PoisonError::into_inner).stopped()
     }

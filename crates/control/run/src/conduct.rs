@@ -32,7 +32,7 @@ pub struct OrderOutcome<E> {
 pub struct RunOutcome<E> {
     /// The run.
     pub run: Run,
-    /// How it ended.
+    /// Its end.
     pub ending: Ending,
     /// Whether all of it is kept.
     pub kept: Result<(), E>,

@@ -1,4 +1,4 @@
-//! How a run ended, and what failed on the way.
+//! End of a run, and failures on the way.
 
 use bed::BedError;
 use model::{Run, plausible::Implausible};
@@ -6,7 +6,7 @@ use protocol::{AgentError, Fault};
 
 use crate::fit::Misfit;
 
-/// How a run ended.
+/// End of a run.
 #[derive(Debug)]
 pub enum Ending {
     /// All steps done.
@@ -41,7 +41,7 @@ pub enum RunError {
         /// The failure.
         error: AgentError,
     },
-    /// The two ends told figures that are not possible together.
+    /// The two ends reported figures that are not possible together.
     #[error("{step}: the agents told a figure that is not possible: {error}")]
     Impossible {
         /// The probe.
@@ -114,7 +114,7 @@ impl Failures {
         self.is_over
     }
 
-    /// How a run with these failures ended.
+    /// End of a run with these failures.
     pub(crate) fn ending(self) -> Ending {
         if self.all.is_empty() { Ending::Complete } else { Ending::Failed(self.all) }
     }

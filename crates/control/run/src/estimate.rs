@@ -1,4 +1,4 @@
-//! How long a probe takes, roughly: for progress and for `--dry-run`. Pure.
+//! Rough duration of a probe: for progress and for `--dry-run`. Pure.
 
 use model::ProbeSpec;
 

@@ -10,7 +10,7 @@ use crate::{
     trial::{Heading, unfinished},
 };
 
-/// How many whole seconds may pass before they are kept.
+/// Number of whole seconds that may pass before they are kept.
 const KEEP_EVERY: usize = 5;
 
 /// Follows a trial, and has its whole seconds kept as they pass.
@@ -24,7 +24,7 @@ pub(crate) struct Follower<'a, 'b, A: Archive> {
     reports: Vec<PairReports>,
     /// Whole seconds that were kept.
     kept: usize,
-    /// Whole seconds that the observer was told of.
+    /// Whole seconds that the observer has.
     shown: usize,
 }
 
@@ -81,7 +81,7 @@ impl<A: Archive> TrialObserver for Follower<'_, '_, A> {
         self.keep();
     }
 
-    /// Whole seconds say by themselves when to keep them; round trips and packets are kept whenever some are told.
+    /// Whole seconds say by themselves when to keep them; round trips and packets are kept whenever some are reported.
     fn so_far(&mut self, pair: usize, side: Side, so_far: SoFar) {
         let comes_by_seconds = self.step.spec.profile().whole_seconds > 0;
         let [near, far] = &mut self.reports[pair].latest;

@@ -71,7 +71,7 @@ pub(crate) type Outcomes = (Outcome, Outcome);
 
 /// Told how a trial goes on. A pair is counted from the first sender of the step.
 pub(crate) trait TrialObserver {
-    /// How far it is, 0 to 1.
+    /// Progress, 0 to 1.
     fn progress(&mut self, fraction: f64);
     /// Whole seconds, as they pass at this side.
     fn seconds(&mut self, pair: usize, side: Side, seconds: Seconds);
@@ -275,7 +275,7 @@ impl<'a> UnderWay<'a> {
         Ok(true)
     }
 
-    /// Stops the trial at all ends and waits until they hold nothing any more. An agent that is gone holds nothing. What changed at these
+    /// Stops the trial at all ends and waits until they hold nothing any more. An agent that has ended holds nothing. What changed at these
     /// ends.
     fn cancel(&mut self) -> Vec<(String, Vec<Event>)> {
         let mut changed = Vec::new();

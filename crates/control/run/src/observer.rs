@@ -4,7 +4,7 @@ use bed::Session;
 use model::{Environment, GoodputSecond, Run, RunId, Trial, plan::Step};
 use procedure::Remaining;
 
-/// Where runs are kept. What a call keeps is safe when it returns.
+/// Archive of runs. What a call keeps is safe when it returns.
 pub trait Archive {
     /// Why something could not be kept.
     type Error;
@@ -27,7 +27,7 @@ pub trait Observer {
     fn ready(&mut self, session: &Session, environment: &Environment);
     /// A step begins: the number of its trial, and the rest of the plan from there.
     fn step(&mut self, step: &Step, number: u32, remaining: Remaining);
-    /// How far the step is, 0 to 1.
+    /// Progress of the step, 0 to 1.
     fn progress(&mut self, fraction: f64);
     /// A whole second of a transfer has passed.
     fn second(&mut self, second: &GoodputSecond);

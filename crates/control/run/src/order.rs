@@ -25,7 +25,7 @@ pub enum Order {
 /// A run to be made.
 #[derive(Clone, Debug)]
 pub struct NewRun {
-    /// Its name; see [`new_id`].
+    /// Name; see [`new_id`].
     pub id: RunId,
     /// The plan.
     pub plan: Plan,

@@ -2,7 +2,7 @@
 
 use model::{Bed, Doubt, Environment, Privilege, Reading, Run, environment::HostFacts, run::Resumption};
 
-/// A run that cannot be gone on with.
+/// A run that cannot be continued.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CannotResume {
     /// Nothing is missing.
@@ -23,7 +23,7 @@ pub enum CannotResume {
     OtherMachine {
         /// The run.
         run: String,
-        /// Its machine.
+        /// Machine.
         there: String,
         /// This one.
         here: String,
@@ -41,7 +41,7 @@ pub enum CannotResume {
     },
 }
 
-/// The run with each trial identified, if it can be gone on with on this machine.
+/// The run with each trial identified, if it can be continued on this machine.
 pub fn resumable(mut run: Run, here: &HostFacts) -> Result<Run, CannotResume> {
     let id = run.id.0.clone();
     if !run.partial {

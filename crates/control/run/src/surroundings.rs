@@ -36,7 +36,7 @@ pub(crate) fn end(run: &mut Run, session: &mut Session, ending: &Ending, interru
     if let Ending::Interrupted = ending {
         run.doubts.push(Doubt::Interrupted);
     }
-    // After a failure an agent may be gone; the run is then partial, and its environment after it unknown.
+    // After a failure an agent may have ended; the run is then partial, and its environment after it unknown.
     if let Ok(load) = session.load() {
         add_other_load(run, &load);
     }

@@ -54,7 +54,7 @@ const ENDPOINT_SETTINGS: [&str; 13] = [
 /// Counters of no more interfaces are read, those of cards first: each takes a few questions to the kernel.
 const MOST_COUNTED: usize = 16;
 
-/// Facts about this machine; `wireproof_version` is that of the reading program.
+/// Facts about this machine; `wireproof_version` belongs to the reading program.
 pub fn host(wireproof_version: &str) -> HostFacts {
     host_of(&LocalSource, wireproof_version)
 }

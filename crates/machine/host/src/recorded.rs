@@ -25,7 +25,7 @@ use crate::source::{LocalSource, Source};
 /// Values that are not recorded are absent.
 pub(crate) struct Recorded {
     folder: TempDir,
-    /// Its interfaces.
+    /// Interfaces.
     pub(crate) links: Vec<Link>,
     /// Drivers of its interfaces.
     pub(crate) drivers: BTreeMap<String, Driver>,

@@ -175,7 +175,7 @@ fn other_end(interface: &str) -> kernel::Result<Option<OtherEnd>> {
     };
     let Some(number) = end.namespace else { return Ok(of("", link::list()?)) };
     for name in namespace::list()? {
-        // A namespace may have gone, or was never completed.
+        // A namespace may have disappeared, or was never completed.
         if namespace::number(&name).is_ok_and(|its| its == Some(number))
             && let Ok(Ok(links)) = namespace::within(&name, link::list)
         {

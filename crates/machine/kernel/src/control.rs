@@ -12,11 +12,11 @@ pub(crate) type Room = [u64; 64];
 /// One control message.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Control<'a> {
-    /// Its protocol level, like `SOL_UDP`.
+    /// Protocol level, like `SOL_UDP`.
     pub(crate) level: libc::c_int,
-    /// Its kind within that level.
+    /// Kind within that level.
     pub(crate) kind: libc::c_int,
-    /// Its contents.
+    /// Contents.
     pub(crate) data: &'a [u8],
 }
 

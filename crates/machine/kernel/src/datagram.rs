@@ -128,7 +128,7 @@ pub struct ReceivedMessage {
 
 /// A received message.
 pub struct Message<'a> {
-    /// Its bytes that fitted.
+    /// Bytes that fitted.
     pub bytes: &'a [u8],
     /// Size of the datagrams combined in it, of which the last may be shorter; the full length of a single datagram.
     pub segment: usize,

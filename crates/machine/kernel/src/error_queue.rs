@@ -62,7 +62,7 @@ pub enum Sent {
 pub struct Arrival {
     /// Bytes of payload.
     pub length: usize,
-    /// Its remaining TTL (IPv6: hop limit).
+    /// Remaining TTL (IPv6: hop limit).
     pub ttl: u8,
     /// Whether it arrived in fragments.
     pub fragmented: bool,
@@ -71,7 +71,7 @@ pub struct Arrival {
 /// A report on a sent datagram.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct IcmpError {
-    /// Its fate.
+    /// Fate.
     pub fate: Fate,
     /// The beginning of its payload; empty if the router quotes headers only.
     pub quote: Vec<u8>,
@@ -129,7 +129,7 @@ impl PathSocket {
         Ok(Self { socket, ip, icmp_errors: VecDeque::new() })
     }
 
-    /// Its local address.
+    /// Local address.
     pub fn local(&self) -> Result<SocketAddr> {
         self.socket.local_addr().on("getsockname", "a UDP socket")
     }

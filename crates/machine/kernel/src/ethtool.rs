@@ -86,9 +86,9 @@ const _: () = assert!(size_of::<DriverInfo>() == 196 && offset_of!(InterfaceRequ
 /// Information about a driver and its card; empty if unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Driver {
-    /// Its name, like `veth` or `ixgbe`.
+    /// Name, like `veth` or `ixgbe`.
     pub name: String,
-    /// Its version; in-tree drivers have the kernel's.
+    /// Version; in-tree drivers have the kernel's.
     pub version: String,
     /// Version of the card's firmware.
     pub firmware: String,

@@ -23,27 +23,27 @@ const LONGEST_NAME: usize = 15;
 /// An interface of the caller's namespace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
-    /// Its index in the namespace.
+    /// Index in the namespace.
     pub index: u32,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its kind, as `ip -d link` names it (veth, bridge, vlan, …); empty for a plain card.
+    /// Kind, as `ip -d link` names it (veth, bridge, vlan, …); empty for a plain card.
     pub kind: String,
     /// Whether it is administratively up.
     pub up: bool,
-    /// Its bridge, bond or other master.
+    /// Bridge, bond or other master.
     pub master: Option<String>,
     /// The interface below it, such as a VLAN's carrier. The other end of a veth pair does not count.
     pub lower: Option<String>,
-    /// Its MTU.
+    /// MTU.
     pub mtu: Mtu,
-    /// Its MAC address, like `02:00:00:00:00:01`.
+    /// MAC address, like `02:00:00:00:00:01`.
     pub mac: String,
     /// Operational state (RFC 2863), in lower case: `up`, `down`, `lowerlayerdown`, `unknown`, …
     pub operstate: String,
     /// Carrier losses since it was created.
     pub carrier_losses: u32,
-    /// Its addresses with their prefix lengths.
+    /// Addresses with their prefix lengths.
     pub addresses: Vec<(IpAddr, u8)>,
 }
 
@@ -64,7 +64,7 @@ pub fn create_veth(a: &LinkEnd, b: &LinkEnd, mtu: Mtu) -> Result<()> {
 /// The other end of a veth pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OtherEnd {
-    /// Its index in its namespace.
+    /// Index in its namespace.
     pub index: u32,
     /// Number of that namespace in the caller's one, see [`namespace::number`]; `None` for the same namespace.
     pub namespace: Option<i32>,

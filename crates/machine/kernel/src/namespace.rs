@@ -64,7 +64,7 @@ impl Unnamed {
         })?
     }
 
-    /// Its [`identity`].
+    /// [`identity`].
     pub fn identity(&self) -> u64 {
         self.identity
     }
@@ -155,7 +155,7 @@ pub fn own_identity() -> Result<u64> {
         .on("getsockopt(SO_NETNS_COOKIE)", "network namespace")
 }
 
-/// Whether the calling thread's namespace is that of the machine's first process.
+/// Whether the calling thread has the namespace of the machine's first process.
 pub fn is_machines_own() -> bool {
     let of = |process: &str| fs::read_link(format!("/proc/{process}/ns/net")).ok();
     of("thread-self").is_some_and(|own| of("1") == Some(own))

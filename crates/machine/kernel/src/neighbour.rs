@@ -30,7 +30,7 @@ pub fn next_hop(interface: &str, destination: IpAddr) -> Result<Mac> {
 /// A neighbour as the kernel knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Neighbour {
-    /// Its MAC address.
+    /// MAC address.
     pub mac: Mac,
     /// Whether it is reachable without further probing: confirmed recently, or added manually.
     ///
@@ -130,7 +130,7 @@ pub struct NextHop {
     pub address: IpAddr,
     /// State as ip-neighbour(8) names it, like `REACHABLE` or `FAILED`; `None` without an entry.
     pub state: Option<String>,
-    /// Its MAC address, where one is known.
+    /// MAC address, where one is known.
     pub mac: Option<Mac>,
 }
 

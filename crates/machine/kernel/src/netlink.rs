@@ -24,7 +24,7 @@ impl<M: NetlinkSerializable + NetlinkDeserializable + Into<NetlinkPayload<M>>> M
 /// A raw message of the kernel, to be sent back unchanged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Raw {
-    /// Its type, like `RTM_NEWROUTE`.
+    /// Type, like `RTM_NEWROUTE`.
     pub(crate) kind: u16,
     /// The part after the header.
     pub(crate) bytes: Vec<u8>,

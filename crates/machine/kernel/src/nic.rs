@@ -31,7 +31,7 @@ pub struct LinkSettings {
     pub port: u8,
     /// Supported link modes: bit numbers of `ETHTOOL_LINK_MODE_*`.
     pub supported: Vec<u32>,
-    /// Link modes of the other end, as autonegotiation told; empty where it did not.
+    /// Link modes of the other end, by autonegotiation; empty without it.
     pub partner: Vec<u32>,
 }
 

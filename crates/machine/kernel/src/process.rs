@@ -136,7 +136,7 @@ fn children_of(pid: &str) -> Vec<u32> {
     children.flat_map(|pids| pids.split_whitespace().filter_map(|pid| pid.parse().ok()).collect::<Vec<_>>()).collect()
 }
 
-/// `None` if the process is gone.
+/// `None` if the process no longer exists.
 fn open(pid: u32) -> io::Result<Option<OwnedFd>> {
     let number = i32::try_from(pid).ok().and_then(Pid::from_raw).ok_or_else(|| invalid("not a process id"))?;
     match pidfd_open(number, PidfdFlags::empty()) {

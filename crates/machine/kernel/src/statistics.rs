@@ -19,9 +19,9 @@ pub type Counters = Vec<(&'static str, u64)>;
 /// A queueing discipline of an interface.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Qdisc {
-    /// Its kind and handle as in `tc`, like `tbf 8001:`. Default disciplines of the kernel share handle 0.
+    /// Kind and handle as in `tc`, like `tbf 8001:`. Default disciplines of the kernel share handle 0.
     pub name: String,
-    /// Its counters as in `tc -s qdisc`. The root's include everything below it.
+    /// Counters as in `tc -s qdisc`. The root's include everything below it.
     pub counters: Counters,
 }
 
@@ -52,11 +52,11 @@ pub fn of_interface(interface: &str) -> Result<(Counters, Vec<Qdisc>)> {
 /// An interface with its state and counters at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Interface {
-    /// Its index in the namespace.
+    /// Index in the namespace.
     pub index: u32,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its kind, as `ip -d link` names it (veth, bridge, vlan, …); empty for a plain card.
+    /// Kind, as `ip -d link` names it (veth, bridge, vlan, …); empty for a plain card.
     pub kind: String,
     /// Whether it is administratively up.
     pub up: bool,
@@ -66,9 +66,9 @@ pub struct Interface {
     pub operstate: String,
     /// Carrier changes.
     pub carrier_changes: u32,
-    /// Its MTU in bytes.
+    /// MTU in bytes.
     pub mtu: u32,
-    /// Its counters, by their names in `/sys/class/net/*/statistics`.
+    /// Counters, by their names in `/sys/class/net/*/statistics`.
     pub counters: Stats64,
 }
 

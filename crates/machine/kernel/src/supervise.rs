@@ -33,16 +33,16 @@ pub struct Supervisor {
 pub enum SupervisorEvent {
     /// A signal that requests something, mostly an end.
     Asked {
-        /// Its number.
+        /// Number.
         signal: i32,
         /// Whether the terminal sent it, to its whole foreground process group.
         from_terminal: bool,
     },
     /// A child ended.
     Ended {
-        /// Its number.
+        /// Number.
         process: u32,
-        /// Its exit status as in a shell: 128 plus the number of a terminating signal.
+        /// Exit status as in a shell: 128 plus the number of a terminating signal.
         status: u8,
     },
     /// No children are left.

@@ -32,7 +32,7 @@ pub enum Failure {
     Program {
         /// The command.
         command: String,
-        /// Its output, or why it did not run.
+        /// Output, or why it did not run.
         said: String,
     },
     /// Taking the port would destroy settings that cannot be restored.

@@ -24,7 +24,7 @@ pub struct Cleanup {
 /// An undone change of another owner.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Undone {
-    /// Its owner.
+    /// Owner.
     pub owner: String,
     /// The change.
     pub change: Change,

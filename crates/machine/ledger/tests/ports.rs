@@ -364,7 +364,7 @@ fn a_program_that_cannot_be_told_is_named_and_its_file_taken_away_again() {
     assert!(file.exists());
     // A change that it may have made to the port before the notification.
     bench.sh("ip address delete 198.18.7.1/24 dev port1");
-    // It cannot be told now either, but the file is gone, and the port is as before.
+    // It is still unknown, but the file no longer exists, and the port is as before.
     bench.on_machine(|| ledger.undo_all()).expect_err("nobody to tell");
     assert!(!file.exists());
     assert_eq!(bench.settled(), before);

@@ -338,7 +338,7 @@ fn one_failure_does_not_stop_the_rest_from_being_undone() {
     assert_eq!(errors.len(), 1);
     assert!(errors[0].to_string().starts_with(&format!("cannot undo {SETTING} = 0 in {}", bench.a)), "{}", errors[0]);
     assert!(!namespace::exists(&bench.a) && !namespace::exists(&bench.b));
-    // Its namespace is gone, and the setting with it.
+    // Its namespace no longer exists, and the setting with it.
     assert!(ledger.undo_all().expect("nothing left to do").is_empty());
 }
 

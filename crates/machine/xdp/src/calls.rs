@@ -216,7 +216,7 @@ fn attach_as(program: BorrowedFd<'_>, interface: &str, flags: u32) -> Result<Own
         .map_err(|error| refused(error, interface, mtu_of(interface)))
 }
 
-/// Puts another program in the place of an attached one, without a packet between them. No effect if the interface is gone.
+/// Puts another program in the place of an attached one, without a packet between them. No effect if the interface no longer exists.
 pub(crate) fn replace(link: BorrowedFd<'_>, program: BorrowedFd<'_>) -> io::Result<()> {
     let [link, program] = [link, program].map(|fd| fd.as_raw_fd().cast_unsigned());
     let mut update = LinkUpdate { link, program, ..LinkUpdate::default() };

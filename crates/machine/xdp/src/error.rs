@@ -26,7 +26,7 @@ pub enum Error {
     /// The MTU of the interface, or of a veth's peer, leaves no room for XDP.
     #[error("the driver of {0} does not take XDP at this MTU; lower that of both ends, to 3,498 or less")]
     TooLargeMtu(String),
-    /// `EINVAL` of a driver at an MTU above that of Ethernet.
+    /// `EINVAL` of a driver at an MTU above the one of Ethernet.
     #[error(
         "the driver of {interface} refused XDP, as many do at an MTU of {mtu}; set it to {ETHERNET_MTU}, which all of them take, at both ends \
          (\"ip link set {interface} mtu {ETHERNET_MTU}\"), or look into the kernel's log for the most that this one takes"
@@ -34,7 +34,7 @@ pub enum Error {
     RefusedMtu {
         /// The interface.
         interface: String,
-        /// Its MTU.
+        /// MTU.
         mtu: u32,
     },
     /// No native XDP.
@@ -82,7 +82,7 @@ pub enum Error {
     Call {
         /// Name of the call.
         call: &'static str,
-        /// Its object.
+        /// Object.
         what: String,
         /// The kernel's error.
         io: io::Error,

@@ -49,12 +49,12 @@ impl Mapping {
         unsafe { madvise(self.start.as_ptr().cast(), self.length, Advice::LinuxDontFork) }
     }
 
-    /// Its start, which is page-aligned.
+    /// Start, which is page-aligned.
     pub(crate) fn start(&self) -> NonNull<u8> {
         self.start
     }
 
-    /// Its length in bytes.
+    /// Length in bytes.
     pub(crate) fn length(&self) -> usize {
         self.length
     }

@@ -25,11 +25,11 @@ const CHANCES: usize = 1024;
 /// A stream of one core.
 #[derive(Clone, Debug)]
 pub struct Stream<'a> {
-    /// Its frames.
+    /// Frames.
     pub compiled: &'a Compiled,
     /// Number in the tag.
     pub number: u16,
-    /// Its pacing; `None`: back to back.
+    /// Pacing; `None`: back to back.
     pub pace: Option<Pace>,
 }
 
@@ -133,7 +133,7 @@ impl Sender {
         Ok(streams.iter().map(|entry| self.progress_of(entry)).collect())
     }
 
-    /// Whether the interface is gone; then nothing is sent any more.
+    /// Whether the interface no longer exists; then nothing is sent any more.
     pub fn is_gone(&self) -> Result<bool> {
         Ok(self.loaded.values::<ProgressSection, 1>(".bss.progress")?[0].gone != 0)
     }

@@ -81,7 +81,7 @@ struct Attached {
 pub enum Attachment {
     /// It is attached.
     There,
-    /// The interface is gone, or in another network namespace.
+    /// The interface no longer exists, or is in another network namespace.
     Gone,
 }
 
@@ -150,7 +150,7 @@ impl Steer {
         data.fd().as_fd().try_clone_to_owned().map_err(call)
     }
 
-    /// Its counters for all interfaces, and those of programs before it.
+    /// Counters for all interfaces, and those of programs before it.
     pub fn counters(&self) -> Result<Counters> {
         let cpus = self.loaded.of_cpus::<Counters>("counted", 0)?;
         Ok(cpus.iter().fold(self.before, |sum, cpu| Counters {

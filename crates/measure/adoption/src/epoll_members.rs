@@ -19,7 +19,7 @@ pub(crate) fn is_live(cookie: Option<u64>, id: SocketId, bypass: &Bypass) {
     }
 }
 
-/// A socket has gone back to the kernel.
+/// A socket has returned to the kernel.
 pub(crate) fn is_left(id: SocketId, bypass: &Bypass) {
     if let Some(mut sets) = epoll_sets::sets() {
         sets.is_left(id);

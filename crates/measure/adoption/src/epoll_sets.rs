@@ -59,7 +59,7 @@ pub(crate) struct Sets {
 
 struct Set {
     number: u32,
-    /// Its descriptors.
+    /// Descriptors.
     names: Vec<c_int>,
     members: Vec<Member>,
     /// Number of its bypassed sockets, and of its sets.
@@ -146,7 +146,7 @@ impl Sets {
         });
     }
 
-    /// A socket has gone back to the kernel.
+    /// A socket has returned to the kernel.
     pub(crate) fn is_left(&mut self, gone: SocketId) {
         self.each_member(|member| {
             if let EpollMember::Socket { id, .. } = &mut member.what

@@ -27,7 +27,7 @@ use super::{
 
 /// Limit of recorded ancestors.
 const GENERATIONS: usize = 16;
-/// How long a process waits for further forks by its parent.
+/// Time that a process waits for further forks by its parent.
 const YOUNG_MS: u64 = 1000;
 /// Interval between checks of shared sockets.
 const LOOK_MS: u64 = 1000;

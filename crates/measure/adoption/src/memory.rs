@@ -112,7 +112,7 @@ pub fn are_writable<T>(start: *mut T, length: usize) -> bool {
     is_writable(start) && further_pages(start as usize, length).all(|page| is_writable((page * PAGE) as *mut u8))
 }
 
-/// How many of these bytes can be written, from the first one on.
+/// Number of these bytes that can be written, from the first one on.
 #[cold]
 pub fn writable_length<T>(start: *mut T, length: usize) -> usize {
     if length == 0 || !is_writable(start) {

@@ -18,7 +18,7 @@ use super::{
 /// Memory that is zero at the start of each child.
 #[repr(C)]
 struct Memory {
-    /// Its process; 0 before the first query.
+    /// Process; 0 before the first query.
     owner: AtomicU32,
     /// One more than the highest number written to the table.
     used: AtomicI32,

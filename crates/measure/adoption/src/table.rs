@@ -49,7 +49,7 @@ const VERSION: u64 = 1 << 8;
 const VERSIONS: u64 = 0xffff_ff00;
 
 impl Entry {
-    /// Its kind.
+    /// Kind.
     #[inline(always)]
     pub fn kind(self) -> Kind {
         let number = (self.0 >> 32) as u32;

@@ -543,7 +543,7 @@ fn the_first_process_of_a_namespace_accepts_its_children() {
     assert_eq!(String::from_utf8_lossy(&output.stdout), "1 claimed 6144\n", "{output:?}");
 }
 
-/// A launcher that was stopped before its program asked it, and that program, which has gone on through the kernel.
+/// A launcher that was stopped before its program asked it, and that program, which continued through the kernel.
 fn unanswered(wire: &Wire, part: &str) -> (Started, u32) {
     let (mut launcher, program) = wire.launching(part);
     launcher.stop();
@@ -755,7 +755,7 @@ fn what_becomes_of_interfaces_is_told() {
     expect(Health::Gone);
     drop(grant);
     ended(&heard);
-    // Nothing can be granted now; only requesters are told, as the interfaces were reported before.
+    // Nothing can be granted now; only requesters learn of it, as the interfaces were reported before.
     assert!(matches!(wire.at_b(|| claim(launcher.name())), Err(NoGrant::Refused(_))));
     let asked = heard.recv_timeout(PATIENCE).expect("it is told");
     assert!(matches!(asked, Event::Refused { why: Hindrance::AllGone, .. }), "{asked:?}");

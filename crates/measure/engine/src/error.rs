@@ -5,7 +5,7 @@ use xdp::{RedirectError, socket::SocketError};
 /// A failure to open or run an engine.
 #[derive(Debug, thiserror::Error)]
 pub enum EngineError {
-    /// Its AF_XDP socket.
+    /// AF_XDP socket.
     #[error(transparent)]
     Socket(#[from] SocketError),
     /// `EINVAL` from binding an AF_XDP socket, at an MTU above Ethernet's 1500 bytes.
@@ -18,13 +18,13 @@ pub enum EngineError {
         interface: String,
         /// The queue, from 0.
         queue: u32,
-        /// Its MTU.
+        /// MTU.
         mtu: u32,
     },
-    /// Its XDP program.
+    /// XDP program.
     #[error(transparent)]
     Redirect(#[from] RedirectError),
-    /// Its BPF programs.
+    /// BPF programs.
     #[error(transparent)]
     Xdp(#[from] xdp::Error),
     /// A system call.

@@ -12,7 +12,7 @@ pub struct Facts {
     pub interface: String,
     /// Name of its driver; empty if unknown.
     pub driver: String,
-    /// Its transmit queues.
+    /// Transmit queues.
     pub queues: usize,
     /// Privilege of this process.
     pub privilege: Privilege,

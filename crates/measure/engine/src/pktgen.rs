@@ -132,7 +132,7 @@ impl Sender for Pktgen {
 impl Drop for Pktgen {
     fn drop(&mut self) {
         for device in &self.devices {
-            // Fails only if its interface is gone.
+            // Fails only if its interface no longer exists.
             let _ = tell(&device.thread, "rem_device_all");
         }
     }

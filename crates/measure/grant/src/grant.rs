@@ -41,13 +41,13 @@ pub struct Grant {
 
 /// One interface of a grant.
 pub struct Granted {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its index in its network namespace.
+    /// Index in its network namespace.
     pub index: u32,
-    /// Its MAC address.
+    /// MAC address.
     pub mac: [u8; 6],
-    /// Its MTU in bytes at the time of the grant.
+    /// MTU in bytes at the time of the grant.
     pub mtu: u32,
     /// Whether its packets may hold a UDP checksum of the pseudo header only (`CHECKSUM_PARTIAL`), as with virtual
     /// drivers.
@@ -84,7 +84,7 @@ impl Grant {
         Ok((attachment, grant))
     }
 
-    /// Its descriptors. A forked child has them too, and blocks the queues until it closes them.
+    /// Descriptors. A forked child has them too, and blocks the queues until it closes them.
     pub fn descriptors(&self) -> impl Iterator<Item = RawFd> {
         let sockets = self.interfaces.iter().flat_map(|interface| interface.queues.iter().map(AsFd::as_fd));
         let others = [self.control.file(), self.umem.file(), self.claim.as_ref().map(AsFd::as_fd)];
@@ -127,7 +127,7 @@ impl Attachment {
         self.interfaces.iter().map(|facts| (facts.name.as_str(), facts.index))
     }
 
-    /// Creates memory, sockets and an empty flow table. An interface that is gone, or has lost the program, gets no queues.
+    /// Creates memory, sockets and an empty flow table. An interface that no longer exists, or has lost the program, gets no queues.
     ///
     /// Descriptors of earlier grants, which a program may have passed on, steer and receive nothing any more.
     ///

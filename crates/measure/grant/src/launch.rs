@@ -67,9 +67,9 @@ pub enum Event {
     Ended(Claim),
     /// An interface has become usable or unusable.
     Interface {
-        /// Its name.
+        /// Name.
         name: String,
-        /// Its state.
+        /// State.
         health: Health,
     },
     /// The launcher stops: sockets of processes without a grant, including those before their claim.

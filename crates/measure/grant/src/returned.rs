@@ -36,9 +36,9 @@ const HEAD: usize = 256;
 pub struct Returned {
     /// Index of the interface of arrival.
     pub interface: u32,
-    /// Its source.
+    /// Source.
     pub from: SocketAddr,
-    /// Its destination.
+    /// Destination.
     pub to: SocketAddr,
     /// Time to live, or hop limit.
     pub ttl: u8,
@@ -91,7 +91,7 @@ pub(crate) fn serve(connection: &OwnedFd, grant: &Grant) -> Option<bool> {
     }
     let (words, sockets) = receive(connection).ok()?;
     let is_delivered = delivered(connection, grant, &words, sockets).unwrap_or(false);
-    // A program that has gone needs no answer.
+    // A program that has ended needs no answer.
     let _ = send_pieces(connection, &[IoSlice::new(&[is_delivered.into()])], &[]);
     Some(is_delivered)
 }

@@ -50,7 +50,7 @@ impl Control {
         self.stop.load(Relaxed)
     }
 
-    /// How far the side is, 0 to 1.
+    /// Progress of the side, 0 to 1.
     pub fn fraction(&self) -> f64 {
         match self.total.load(Relaxed) {
             0 => 0.0,

@@ -106,7 +106,7 @@ impl Bypass {
 impl Drop for Bypass {
     fn drop(&mut self) {
         if let Some(launcher) = self.launcher.take() {
-            // It fails where its thread is gone already, and all that it held with it.
+            // It fails where its thread is ended already, and all that it held with it.
             let _ = launcher.end();
         }
     }

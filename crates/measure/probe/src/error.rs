@@ -34,7 +34,7 @@ pub enum ProbeError {
     NoAnswer {
         /// The other side.
         peer: SocketAddr,
-        /// How long it was waited for.
+        /// Time waited.
         waited: Duration,
     },
     /// Not even the smallest packet is answered.
@@ -42,7 +42,7 @@ pub enum ProbeError {
     NothingPasses {
         /// The other side.
         peer: SocketAddr,
-        /// How long it was waited for.
+        /// Time waited.
         waited: Duration,
     },
     /// Sent data keeps arriving, but too slowly.
@@ -53,7 +53,7 @@ pub enum ProbeError {
     SlowDrain {
         /// The other side.
         peer: SocketAddr,
-        /// How long it was waited for.
+        /// Time waited.
         waited: Duration,
     },
     /// The connections are there, and nothing comes over them.
@@ -61,7 +61,7 @@ pub enum ProbeError {
     NoData {
         /// The other side.
         peer: SocketAddr,
-        /// How long it was waited for.
+        /// Time waited.
         waited: Duration,
     },
     /// The other side did not connect as often as it should.
@@ -71,9 +71,9 @@ pub enum ProbeError {
         connected: usize,
         /// Streams that should have come.
         expected: u16,
-        /// Where they should have come.
+        /// Place where they should have arrived.
         local: SocketAddr,
-        /// How long it was waited for.
+        /// Time waited.
         waited: Duration,
     },
     /// This kernel or this user cannot provide the requested feature.

@@ -23,7 +23,7 @@ pub(crate) use self::transfer::both;
 use self::{far::Far, near::Near};
 use crate::{Prepared, ProbeError};
 
-/// How long all streams may take to connect, and the first byte to come.
+/// Time in which all streams have to connect, and the first byte has to come.
 const ARRIVAL: Duration = Duration::from_secs(10);
 
 /// The sender goes on this long after its counted time, so that the receiver's, which begins a little later, is full.
@@ -32,7 +32,7 @@ const OVERRUN: Duration = Duration::from_millis(300);
 /// Time without progress after which draining ends.
 const DRAIN: Duration = Duration::from_secs(10);
 
-/// How long draining may take in all: the controller waits a little longer.
+/// Longest time of draining in all: the controller waits a little longer.
 const DRAIN_IN_ALL: Duration = Duration::from_secs(60);
 
 /// Gets one side ready.

@@ -66,7 +66,7 @@ impl PendingConnections {
         Self { listener, address, token, waiting: VecDeque::new() }
     }
 
-    /// Where they connect to.
+    /// Address to which they connect.
     pub(crate) fn address(&self) -> SocketAddr {
         self.address
     }

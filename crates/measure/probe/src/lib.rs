@@ -29,14 +29,14 @@ pub use path::toward::{Toward, toward};
 
 /// A side that is ready to run.
 pub trait Prepared: Send {
-    /// Where it listens; `None` for a near side.
+    /// Address at which it listens; `None` for a near side.
     fn address(&self) -> Option<SocketAddr>;
 
     /// Measures to the end, or until `control` stops it. `window` is told when the counted time begins and ends.
     fn run(self: Box<Self>, control: &Control, window: &dyn Window) -> Result<SideFigures, ProbeError>;
 }
 
-/// Where the far side listens, as a near side has to know.
+/// Address at which the far side listens, as a near side has to know.
 fn far_address(setup: &SideSetup) -> Result<SocketAddr, ProbeError> {
     setup.peer.ok_or_else(|| ProbeError::Unable {
         what: format!("the near side at {}", setup.local),

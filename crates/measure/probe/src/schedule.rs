@@ -29,7 +29,7 @@ pub(crate) fn messages_within(duration: Nanos, rate: PacketRate) -> u64 {
     (u128::from(duration.0) * u128::from(rate.0)).div_ceil(SECOND) as u64
 }
 
-/// How messages really left.
+/// Departures of messages.
 pub(crate) struct SendTimes {
     rate: PacketRate,
     first: Option<Nanos>,

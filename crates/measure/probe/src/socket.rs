@@ -82,12 +82,12 @@ pub(crate) fn accept(door: impl AsFd) -> io::Result<Option<OwnedFd>> {
             thread::sleep(Duration::from_millis(1));
             Ok(None)
         }
-        // Nobody, or the error of a connection that is gone again (accept(2)).
+        // Nobody, or the error of a connection that ended again (accept(2)).
         Err(_) => Ok(None),
     }
 }
 
-/// How long a receive call lets the kernel poll the card's queue before it sleeps: the lower end of what the kernel's
+/// Time for which a receive call lets the kernel poll the card's queue before it sleeps: the lower end of what the kernel's
 /// documentation proposes for many sockets (net.core.busy_read).
 const BUSY_POLL: Duration = Duration::from_micros(50);
 

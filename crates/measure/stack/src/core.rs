@@ -80,7 +80,7 @@ pub(crate) struct KernelSocketState {
     /// Inode number of the file behind it.
     pub(crate) inode: Option<u64>,
     pub(crate) ends: (Option<SocketAddr>, Option<SocketAddr>),
-    /// Its options, or the reason why it cannot be bypassed.
+    /// Options, or the reason why it cannot be bypassed.
     pub(crate) options: Result<SocketOptions, Reason>,
 }
 

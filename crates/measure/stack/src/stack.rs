@@ -318,7 +318,7 @@ impl Stack {
         drop(self.locked());
     }
 
-    /// How calls wait.
+    /// Way in which calls wait.
     pub fn wait(&self) -> Wait {
         self.wait
     }

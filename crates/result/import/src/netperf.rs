@@ -12,7 +12,7 @@ use crate::{
 
 const TOOL: &str = "netperf";
 
-/// How omni names the figures of its sample, in microseconds.
+/// Names by omni of the figures of its sample, in microseconds.
 const KEYS: [(&str, Statistic); 6] = [
     ("MIN_LATENCY", Statistic::Min),
     ("MEAN_LATENCY", Statistic::Mean),

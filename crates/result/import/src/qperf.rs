@@ -92,7 +92,7 @@ fn of_section(section: &Section<'_>, protocol: Protocol) -> Result<ReferenceFigu
         let value = section.value("latency").ok_or_else(|| missing("latency"))?;
         figure(FigureMetric::HalfRtt, Statistic::Mean, &value.replace("sec", "s"))?
     } else {
-        // Received figures, where both are told.
+        // Received figures, where both are known.
         let rate = section.number("recv_bw").or_else(|| section.number("bw")).ok_or_else(|| missing("bw"))?;
         bit_rate(FigureMetric::Goodput, Statistic::Mean, bits(rate).ok_or_else(|| missing("bw in a known unit"))?)?
     };

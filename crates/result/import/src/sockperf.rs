@@ -12,7 +12,7 @@ use crate::{
 
 const TOOL: &str = "sockperf";
 
-/// How sockperf marks each figure of its sample.
+/// sockperf's mark of each figure of its sample.
 const PLACES: [(&str, Statistic); 6] = [
     ("<MIN> observation", Statistic::Min),
     ("percentile 50.000", Statistic::P50),

@@ -13,7 +13,7 @@ use crate::SealError;
 /// The sum of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sum {
-    /// Its name, relative to the folder, with `/` between parts.
+    /// Name, relative to the folder, with `/` between parts.
     pub name: String,
     /// SHA-256 of its content, 64 hexadecimal digits.
     pub sha256: String,

@@ -13,7 +13,7 @@ pub struct Baseline {
     pub bed: String,
     /// Name of the plan.
     pub plan: String,
-    /// Its name, for users with several baselines; empty for none.
+    /// Name, for users with several baselines; empty for none.
     pub name: String,
     /// The run.
     pub run: RunId,

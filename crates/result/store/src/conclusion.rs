@@ -15,7 +15,7 @@ const LONGEST: u32 = 1 << 20;
 /// Knowledge of a run beside its rows.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct StoredConclusion {
-    /// How often its rows were changed.
+    /// Number of changes of its rows.
     pub changes: i64,
     /// The conclusion from the rows as they are. Like them, it may be anything: a store is a user's file.
     pub conclusion: Option<String>,
@@ -26,7 +26,7 @@ pub struct StoredConclusion {
 pub struct Drawn {
     /// The run.
     pub run: RunId,
-    /// How often its rows had been changed before they were read.
+    /// Number of changes of its rows before they were read.
     pub changes: i64,
     /// The conclusion.
     pub conclusion: String,

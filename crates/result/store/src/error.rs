@@ -85,7 +85,7 @@ pub enum StoreError {
         path: PathBuf,
         /// The beginning that was asked for.
         run: RunId,
-        /// How many fit.
+        /// Number that fits.
         fit: usize,
     },
     /// A run whose name differs from its row's, or is not a valid name of a run.

@@ -28,7 +28,7 @@ pub use conclusion::{Drawn, StoredConclusion};
 pub use error::{StoreError, Trouble};
 pub use run_lock::RunLock;
 
-/// How long to wait for another wireproof that is writing. One write takes milliseconds.
+/// Time to wait for another wireproof that is writing. One write takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(5);
 
 /// Bytes of a run without its trials: many times those of photos and self-tests.
@@ -47,7 +47,7 @@ pub struct Store {
 /// One line in the list of runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct RunSummary {
-    /// Its name.
+    /// Name.
     pub id: RunId,
     /// When it began (RFC 3339).
     pub started: String,
@@ -230,7 +230,7 @@ impl Archive for Store {
         Ok(())
     }
 
-    /// Keeps that a run is gone on with: it has no end again, and is partial until all is there.
+    /// Keeps that a run is continued: it has no end again, and is partial until all is there.
     fn resume(&mut self, run: &Run) -> Result<(), StoreError> {
         self.update(run, "store that the run goes on")
     }

@@ -1,4 +1,4 @@
-//! How runs and trials of a version 1 store become those of version 2. There the probes were fewer and knew less; what they did
+//! Conversion of a version 1 store's runs and trials to those of version 2. There the probes were fewer and knew less; what they did
 //! not know yet is filled in as it was in truth (there was no rate, no other direction), or as not known. What has another shape stays
 //! as it is, and is refused when it is read.
 

@@ -97,7 +97,7 @@ fn compare_figure(metric: Metric, theirs: &[Range], ours: &[Range], tolerance: f
     }
 }
 
-/// How much worse counts for nothing. A tolerance in percent of the reference says nothing of bytes, nor of points of loss.
+/// Difference that counts for nothing. A tolerance in percent of the reference says nothing of bytes, nor of points of loss.
 fn tolerated(kind: DifferenceKind, tolerance: f64) -> f64 {
     if kind == DifferenceKind::Share { tolerance } else { 0.0 }
 }

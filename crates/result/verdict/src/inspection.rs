@@ -58,7 +58,7 @@ fn has_moved(one: &Finding, other: &Finding) -> bool {
     is_counter && one.read.value != other.read.value
 }
 
-/// Round trips alone ask for latency, a stack past the kernel for bypassing, everything else for throughput.
+/// Round trips alone ask for latency, a stack that bypasses the kernel for bypassing, everything else for throughput.
 fn goal(run: &Run) -> Goal {
     let specs = run.plan.specs();
     let is_short =

@@ -164,7 +164,7 @@ fn known_median(ranges: &[Range]) -> Option<f64> {
     stats::median(&highs).filter(|high| stats::median(&lows) == Some(*high))
 }
 
-/// Where the true median can lie: from the interval of the lower ends to that of the upper ends.
+/// Range of the true median: from the interval of the lower ends to that of the upper ends.
 fn interval(ranges: &[Range]) -> Option<Interval> {
     let (lows, highs) = ends(ranges);
     let low = stats::median_interval(&lows, stats::CONFIDENCE)?;

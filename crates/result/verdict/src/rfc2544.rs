@@ -336,7 +336,7 @@ fn few_networks(run: &Run, section: &Section) -> Option<Deviation> {
     (most < NETWORKS).then(|| of(section)).flatten().map(|networks| Deviation::FewNetworks { networks })
 }
 
-/// How long the load of each trial rises, where it does.
+/// Time in which the load of each trial rises, where it does.
 fn ramp(section: &Section) -> Option<Nanos> {
     section.specs.first().map(rfc2544::ramp).filter(|ramp| *ramp > Nanos::default())
 }

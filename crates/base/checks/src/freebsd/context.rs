@@ -106,7 +106,7 @@ pub(super) fn is_up(interface: &Interface) -> bool {
     interface.flags.iter().any(|flag| flag == "UP")
 }
 
-/// The highest rate of a card, or that of its link.
+/// The highest rate of a card, or the rate of its link.
 fn own_bps(nic: &Interface) -> Option<f64> {
     let mbps = nic.top_speed_mbps.or_else(|| nic.media.as_ref().and_then(Media::speed_mbps))?;
     Some(f64::from(mbps) * 1e6)

@@ -21,7 +21,7 @@ const PAWS: (&str, &str) = ("RFC 7323", "section 5, protection against wrapped s
 const RFC_2018: (&str, &str) = ("RFC 2018", "section 3, SACK option");
 const RFC_9438: (&str, &str) = ("RFC 9438", "section 5, CUBIC in fast and long-distance networks");
 
-/// Round-trip time of a path of which nobody said, in seconds: that of a building.
+/// Round-trip time of a path of which nobody said, in seconds: as within a building.
 const RTT_S: f64 = 0.001;
 /// From this round-trip time on, the congestion control decides.
 const LONG_RTT_S: f64 = 0.01;

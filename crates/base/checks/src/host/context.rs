@@ -150,7 +150,7 @@ impl<'r> Port<'r> {
         self.readings().and_then(|readings| readings.up.copied()).unwrap_or(self.facts.state == "up")
     }
 
-    /// The highest rate of its card, or that of its link.
+    /// The highest rate of its card, or the rate of its link.
     pub(super) fn speed_bps(&self) -> Option<f64> {
         let top = self.card().and_then(|card| card.top_speed_mbps.copied()).or(self.facts.speed_mbps.copied());
         top.map(|mbps| f64::from(mbps) * 1e6)

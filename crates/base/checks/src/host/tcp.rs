@@ -6,7 +6,7 @@ use super::context::Context;
 
 const SHAPERS: (&str, &str) = ("tc(8)", "classless and classful qdiscs");
 
-/// Round-trip time of a path of which nobody said, in seconds: that of a building.
+/// Round-trip time of a path of which nobody said, in seconds: as within a building.
 const RTT_S: f64 = 0.001;
 /// Disciplines that limit or delay packets.
 const SHAPING: [&str; 8] = ["tbf", "netem", "htb", "hfsc", "cbq", "cake", "sfb", "plug"];

@@ -16,7 +16,7 @@ pub struct Account {
     pub claims: Vec<Claim>,
     /// Sockets of programs that had none.
     pub outside: Vec<UngrantedSockets>,
-    /// How many more of those there were.
+    /// Number of further ones.
     pub outside_beyond: u32,
     /// Programs that asked for it and went through the kernel.
     pub refused: Vec<Refusal>,
@@ -30,7 +30,7 @@ pub struct Account {
     pub passed: Vec<Passed>,
 }
 
-/// The kernel's UDP counters beside the datagrams known to have gone through the kernel.
+/// The kernel's UDP counters beside the datagrams known to have passed through the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Flatness {
@@ -125,7 +125,7 @@ pub struct Record {
     /// The kernel's own number of the socket (`SO_COOKIE`).
     #[serde(skip)]
     pub cookie: u64,
-    /// Its descriptor when it was first looked at.
+    /// Descriptor when it was first looked at.
     pub descriptor: i32,
     /// The process, as it numbers itself.
     #[serde(rename = "pid")]
@@ -137,15 +137,15 @@ pub struct Record {
     /// Whether it was closed.
     #[serde(skip)]
     pub closed: bool,
-    /// Its own end, where it has one.
+    /// Own end, where it has one.
     pub local: Option<SocketAddr>,
     /// The end that it is connected to.
     pub peer: Option<SocketAddr>,
-    /// Datagrams past the kernel.
+    /// Bypassed datagrams.
     pub past: Counted,
     /// Datagrams through it.
     pub through: Counted,
-    /// Received past the kernel and dropped: at a full queue, or as it went back to the kernel.
+    /// Bypassed datagrams received and dropped: at a full queue, or as it went back to the kernel.
     pub dropped: u64,
 }
 
@@ -198,7 +198,7 @@ impl Record {
 /// The fate of a socket, as JSON has it.
 #[derive(Serialize, JsonSchema)]
 struct Shown {
-    /// Whether it goes past the kernel.
+    /// Whether it is bypassed.
     bypassed: bool,
     /// Why not; null where it does.
     why_not: Option<String>,
@@ -215,10 +215,10 @@ fn as_text<S: Serializer>(value: &impl Display, serializer: S) -> Result<S::Ok, 
 /// A process that asked for the grant.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Program {
-    /// Its number.
+    /// Number.
     #[serde(rename = "pid")]
     pub process: u32,
-    /// Its name, as the kernel has it (`comm`).
+    /// Name, as the kernel has it (`comm`).
     #[serde(rename = "program")]
     pub name: String,
 }
@@ -228,11 +228,11 @@ pub struct Program {
 pub struct Claim {
     /// The program.
     pub program: Program,
-    /// Its sockets, one by one.
+    /// Sockets, one by one.
     pub sockets: Vec<Record>,
-    /// Its sockets without records of their own.
+    /// Sockets without records of their own.
     pub beyond: UnlistedSockets,
-    /// Frames that came past the kernel and were taken by no socket: not whole, with a wrong checksum, or for one that was just closed.
+    /// Bypassed frames that no socket took: not whole, with a wrong checksum, or for one that was just closed.
     pub refused: u64,
     /// The AF_XDP sockets that it had.
     pub queues: Vec<Queue>,
@@ -293,13 +293,13 @@ impl Claim {
 /// Sockets of a program that have no records of their own, together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UnlistedSockets {
-    /// How many there were.
+    /// Number of them.
     pub count: u32,
-    /// Datagrams past the kernel.
+    /// Bypassed datagrams.
     pub past: Counted,
     /// Datagrams through it.
     pub through: Counted,
-    /// Received past the kernel and dropped.
+    /// Bypassed datagrams received and dropped.
     pub dropped: u64,
 }
 
@@ -338,7 +338,7 @@ pub struct NotHandedOver {
     pub dropped: u64,
 }
 
-/// How an interface of the grant is.
+/// State of an interface of the grant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Health {
@@ -355,7 +355,7 @@ pub enum Health {
 /// A bypassed interface.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Link {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Packets that it counted in, of all programs together; `None` where it was removed meanwhile.
     /// Whether bypassed packets are among them is the driver's affair.
@@ -407,7 +407,7 @@ pub struct KernelCounted {
 /// Packets that the steering program saw.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Steering {
-    /// Taken past the kernel.
+    /// Bypassed.
     pub taken: u64,
     /// To the program's ports, for other addresses or peers.
     pub no_flow: u64,

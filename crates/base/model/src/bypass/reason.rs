@@ -46,7 +46,7 @@ reasons! {
     ShutDown: "it was shut down (shutdown)",
     /// `O_ASYNC`.
     Signals: "signals tell of its datagrams (O_ASYNC)",
-    /// `SO_REUSEPORT` or `SO_REUSEADDR` with a socket that is not past the kernel, of this process or another one.
+    /// `SO_REUSEPORT` or `SO_REUSEADDR` with a socket that is not bypassed, of this process or another one.
     SharedPort: "it shares its port with a socket that goes through the kernel",
     /// The launcher refused its process, or was not there.
     NoGrant: "its process was given no queues",

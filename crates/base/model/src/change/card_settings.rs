@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::At;
 
-/// The card of an interface told to stamp all packets.
+/// The card of an interface that has to stamp all packets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
 #[display("{} stamps packets", At(namespace, interface))]
 pub struct Stamping {
@@ -17,7 +17,7 @@ pub struct Stamping {
     pub interface: String,
 }
 
-/// The card of an interface told to interrupt as soon as a packet arrives.
+/// The card of an interface that has to interrupt as soon as a packet arrives.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
 #[display("prompt interrupts of {}", At(namespace, interface))]
 pub struct PromptInterrupts {

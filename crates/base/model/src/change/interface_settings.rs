@@ -50,7 +50,7 @@ pub struct InterfaceMtu {
     pub namespace: String,
     /// The interface.
     pub interface: String,
-    /// Its new MTU.
+    /// New MTU.
     pub mtu: Mtu,
 }
 
@@ -61,7 +61,7 @@ pub struct Sysctl {
     pub namespace: String,
     /// The setting, with dots, like `net.ipv4.tcp_timestamps`.
     pub key: String,
-    /// Its new value.
+    /// New value.
     pub value: String,
 }
 
@@ -75,7 +75,7 @@ pub struct InterfaceSetting {
     pub interface: String,
     /// The setting, like `gro_flush_timeout`.
     pub setting: String,
-    /// Its new value.
+    /// New value.
     pub value: String,
 }
 

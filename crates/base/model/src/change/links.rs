@@ -10,7 +10,7 @@ use crate::units::Mtu;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
 #[display("namespace {name}")]
 pub struct Namespace {
-    /// Its name.
+    /// Name.
     pub name: String,
 }
 

@@ -15,7 +15,7 @@ pub struct MovedNic {
     pub namespace: String,
 }
 
-/// A program that configures interfaces told to leave a NIC alone.
+/// A program that configures interfaces and has to leave a NIC alone.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
 #[display("{interface} left alone by {manager}")]
 pub struct UnmanagedNic {
@@ -23,6 +23,6 @@ pub struct UnmanagedNic {
     pub manager: Manager,
     /// The NIC.
     pub interface: String,
-    /// Its MAC address: the NIC may come back under another name.
+    /// MAC address: the NIC may come back under another name.
     pub mac: String,
 }

@@ -48,7 +48,7 @@ impl DriverNumber {
         matches!(self, Self::ChannelsCombined | Self::ChannelsRx | Self::ChannelsTx)
     }
 
-    /// Its structure of linux/ethtool.h, its index there behind the command, and that of the largest value that the driver takes.
+    /// Structure of linux/ethtool.h, its index there behind the command, and that of the largest value that the driver takes.
     pub fn place(self) -> (&'static str, usize, Option<usize>) {
         match self {
             Self::RingRx => ("rings", 4, Some(0)),
@@ -79,7 +79,7 @@ pub struct DriverSetting {
     pub interface: String,
     /// The number.
     pub number: DriverNumber,
-    /// Its new value.
+    /// New value.
     pub value: u32,
 }
 
@@ -91,7 +91,7 @@ pub struct OffloadSwitch {
     pub namespace: String,
     /// The interface.
     pub interface: String,
-    /// Its name, as the kernel has it (`ethtool -k` shows some under a shorter one).
+    /// Name, as the kernel has it (`ethtool -k` shows some under a shorter one).
     pub feature: String,
     /// Whether it is to be on.
     pub on: bool,
@@ -105,7 +105,7 @@ pub struct RootQdisc {
     pub namespace: String,
     /// The interface.
     pub interface: String,
-    /// Its kind, with the kernel's defaults.
+    /// Kind, with the kernel's defaults.
     pub kind: String,
 }
 
@@ -113,9 +113,9 @@ pub struct RootQdisc {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
 #[display("{setting}{} = {value}", Many(files.len()))]
 pub struct MachineSetting {
-    /// Its name for people.
+    /// Name for people.
     pub setting: String,
-    /// Its new value for people.
+    /// New value for people.
     pub value: String,
     /// The files, each with its new value.
     pub files: BTreeMap<String, String>,
@@ -125,7 +125,7 @@ pub struct MachineSetting {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
 #[display("file {path}")]
 pub struct OwnFile {
-    /// Its path.
+    /// Path.
     pub path: String,
     /// All of it.
     pub text: String,

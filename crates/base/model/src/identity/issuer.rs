@@ -9,11 +9,11 @@ use super::{IdentityError, meaning, one_line, prose};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Issuer {
-    /// Its name.
+    /// Name.
     pub name: Option<String>,
-    /// Its address, one line or several.
+    /// Address, one line or several.
     pub address: Option<String>,
-    /// Its logo: name of an SVG or PNG file, relative to the file that names it.
+    /// Logo: name of an SVG or PNG file, relative to the file that names it.
     pub logo: Option<String>,
 }
 

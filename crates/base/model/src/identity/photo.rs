@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub struct Photo {
     /// File name in the report's folder; items refer to it.
     pub name: String,
-    /// Its format.
+    /// Format.
     pub kind: PhotoKind,
     /// SHA-256 of its content, 64 hexadecimal digits.
     pub sha256: String,

@@ -9,7 +9,7 @@ use super::{Date, IdentityError, meaning, one_line, prose};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Standard {
-    /// Its name, with the section where only that is meant: RFC 2544, 26.1.
+    /// Name, with the section where only that is meant: RFC 2544, 26.1.
     pub name: String,
     /// Deviations from it; without any, the test conforms.
     #[serde(default)]
@@ -34,12 +34,12 @@ pub struct TestConditions {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Revision {
-    /// Its name.
+    /// Name.
     pub revision: String,
-    /// Its day.
+    /// Day.
     #[serde(default)]
     pub date: Option<Date>,
-    /// Its author.
+    /// Author.
     #[serde(default)]
     pub author: Option<String>,
     /// The change.

@@ -45,7 +45,7 @@ macro_rules! checks {
             /// All checks.
             pub const ALL: &'static [Self] = &[$(Self::$check),+];
 
-            /// Its subject.
+            /// Subject.
             pub fn group(self) -> Group {
                 match self {
                     $(Self::$check => Group::$group),+
@@ -94,7 +94,7 @@ checks! {
     IrqOneCore: Placement,
     /// No interrupts on isolated cores.
     IrqIsolated: Placement,
-    /// As many queues as cores.
+    /// Number of queues: one for each core.
     Channels: Placement,
     /// Interrupts of a fast card are not throttled.
     InterruptStorm: Placement,

@@ -19,7 +19,7 @@ pub struct Finding {
     pub check: Check,
     /// The interface, device, core or setting; empty for the machine.
     pub object: String,
-    /// How much it matters.
+    /// Severity.
     pub severity: Severity,
     /// The value that was read.
     pub read: Read,
@@ -90,13 +90,13 @@ pub struct Read {
 /// A document that gives a reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Document {
-    /// Its name.
+    /// Name.
     pub title: String,
     /// The section.
     pub section: String,
 }
 
-/// How much a finding matters, the worst first.
+/// Severity of a finding, the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {

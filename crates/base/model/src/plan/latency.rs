@@ -24,7 +24,7 @@ pub struct LatencyItem {
     /// `4` or `6`.
     #[serde(default)]
     pub ip: IpVersion,
-    /// Network stacks at both ends, one after the other: `kernel`, and `bypass` (UDP, past the kernel by AF_XDP).
+    /// Network stacks at both ends, one after the other: `kernel`, and `bypass` (UDP, bypassing the kernel by AF_XDP).
     #[serde(default = "kernel")]
     pub stacks: Vec<Stack>,
     /// `spin`, `block` or `busy-poll`.

@@ -82,7 +82,7 @@ pub enum Criterion<'a> {
     Reference {
         /// Name of the reference.
         id: &'a str,
-        /// How much worse ours may be.
+        /// Difference by which ours may be worse.
         within: Percent,
     },
 }
@@ -102,7 +102,7 @@ impl Metric {
 }
 
 impl Limit {
-    /// Its bound, or the fault in it.
+    /// Bound, or the fault in it.
     pub fn criterion(&self) -> Result<Criterion<'_>, String> {
         let value = |text: &str| self.metric.quantity().parse(text);
         match (&self.at_most, &self.at_least, &self.reference) {

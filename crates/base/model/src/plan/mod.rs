@@ -50,7 +50,7 @@ pub struct Plan {
     /// Whether searches are first made without the device between the ends: they tell the highest load that the tester vouches for.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub tester_first: bool,
-    /// How often the whole list of probes is gone through. Repeats go round the list, so that a drift of the
+    /// Number of rounds through the whole list of probes. Repeats go round the list, so that a drift of the
     /// machine's speed meets each probe alike.
     #[serde(default = "one")]
     pub repeats: NonZeroU32,
@@ -101,18 +101,18 @@ pub struct Step {
     pub senders: Range<usize>,
     /// Counts from 1.
     pub repeat: u32,
-    /// How often the procedure has asked for this configuration in this repeat, from 1.
+    /// Number of this request for this configuration in this repeat, from 1.
     pub attempt: u32,
 }
 
 /// A section of a plan, with the probes that it asks for.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Section {
-    /// Its name and number, like `latency.2`, as in `--set`.
+    /// Name and number, like `latency.2`, as in `--set`.
     pub id: String,
     /// In which order it is measured.
     pub method: Method,
-    /// Its probes.
+    /// Probes.
     pub specs: Vec<ProbeSpec>,
 }
 
@@ -159,7 +159,7 @@ pub enum PlanError {
         /// The fault.
         why: String,
     },
-    /// TCP is to go past the kernel.
+    /// TCP is to be bypassed.
     #[error("{section}: only UDP goes past the kernel so far; write protocol = \"udp\", or stacks = [\"kernel\"]")]
     TcpBypass {
         /// The section, like `[[latency]] number 2`.
@@ -250,7 +250,7 @@ impl Plan {
             .map_err(|error| PlanError::Set { set: sets.join(" "), why: in_plain_words(&error.message) })
     }
 
-    /// As TOML that reads back as this plan.
+    /// TOML that reads back as this plan.
     pub fn to_toml(&self) -> String {
         to_toml(self)
     }
@@ -357,7 +357,7 @@ trait Item {
         Method::List
     }
 
-    /// Its size, known before its probes are listed.
+    /// Size, known before its probes are listed.
     fn extent(&self) -> Extent;
 
     /// Whether its numbers are possible, in a plan of a store.

@@ -54,10 +54,10 @@ pub struct PacketsItem {
     /// Goals of the search; without any, no loss in a trial of `duration`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub goal: Vec<Goal>,
-    /// Flows that the packets take turns in, told apart by their ports.
+    /// Flows that the packets take turns in, distinguished by their ports.
     #[serde(default = "one_flow")]
     pub flows: NonZeroU32,
-    /// How long packets are sent, for each frame size and rate.
+    /// Duration of sending, for each frame size and rate.
     pub duration: Nanos,
     /// `live`, `xsk`, `af_packet`, `udp` or `pktgen`; without it what fits best.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -245,7 +245,7 @@ pub struct LadderError {
 }
 
 impl Ladder {
-    /// Its loads, the lowest first.
+    /// Loads, the lowest first.
     pub fn loads(&self) -> &[Load] {
         &self.loads
     }
@@ -334,14 +334,14 @@ impl Step {
         (count - count.round()).abs() < 1e-6
     }
 
-    /// Its multiples between two amounts.
+    /// Multiples between two amounts.
     fn between(&self, low: f64, high: f64) -> impl Iterator<Item = f64> + '_ {
         let first = (low / self.times(1.0) + 1e-6).floor() as u64 + 1;
         (first..).map(|count| self.times(count as f64)).take_while(move |amount| *amount < high * (1.0 - 1e-9))
     }
 }
 
-/// How much a rate is, if it is of the same kind as another.
+/// Amount of a rate, if it is of the same kind as another.
 fn amount_like(kind: Rate, rate: Rate) -> Option<f64> {
     match (kind, rate) {
         (Rate::Packets(_), Rate::Packets(rate)) => Some(rate.0 as f64),

@@ -23,7 +23,7 @@ pub struct PathItem {
     /// MTUs that both ends are set to, one after the other, and put back afterwards; empty leaves the bed's own.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub mtus: Vec<Mtu>,
-    /// How long to wait for the acknowledgement of one packet.
+    /// Time to wait for the acknowledgement of one packet.
     #[serde(default = "path_timeout")]
     pub timeout: Nanos,
     /// Packets to each router on the way and to the far end, one a second: its address, answers and round-trip times.

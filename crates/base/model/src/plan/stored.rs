@@ -15,7 +15,7 @@ const TRIALS: u64 = 1 << 20;
 pub(super) struct Extent {
     /// Probes of one repeat.
     pub(super) probes: u64,
-    /// Its longest time.
+    /// Longest time.
     pub(super) longest: Nanos,
 }
 
@@ -27,7 +27,7 @@ impl Extent {
     }
 }
 
-/// Number of MTUs that a section is measured with: without any, that of the bed.
+/// Number of MTUs that a section is measured with: without any, the one of the bed.
 pub(super) fn mtus<T>(mtus: &[T]) -> usize {
     mtus.len().max(1)
 }

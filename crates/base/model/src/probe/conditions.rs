@@ -53,13 +53,13 @@ conditions! {
     one_way: bool,
     /// Connections or flows at the same time, each way.
     streams: u16,
-    /// How long one measurement took.
+    /// Duration of one measurement.
     duration: Nanos,
     /// Round trips of one measurement.
     round_trips: u64,
     /// Size of the socket buffers.
     window: Bytes,
-    /// How the program waited for its next message.
+    /// Way in which the program waited for its next message.
     mode: WaitMode,
     /// Messages a second that were asked for; nothing is ping-pong.
     rate: PacketRate,
@@ -87,8 +87,8 @@ conditions! {
     bus: Words,
     /// The machine.
     server: Words,
-    /// Its processor.
+    /// Processor.
     cpu: Words,
-    /// Its operating system.
+    /// Operating system.
     os: String,
 }

@@ -23,7 +23,7 @@ pub const KERNELS_DEFAULT: &str = "default";
 pub const LAB_CONGESTION: &str = "cubic";
 
 choice!(
-    /// How a TCP sender hands its data to the kernel.
+    /// Way in which a TCP sender hands its data to the kernel.
     #[derive(Default)]
     SendMethod, "a way to send", {
         /// `write`: the kernel copies the program's memory.
@@ -37,7 +37,7 @@ choice!(
 );
 
 choice!(
-    /// How a TCP receiver takes its data.
+    /// Way in which a TCP receiver takes its data.
     #[derive(Default)]
     ReceiveMethod, "a way to receive", {
         /// `read`: the kernel copies into the program's memory.
@@ -49,7 +49,7 @@ choice!(
 );
 
 choice!(
-    /// How datagrams are handed to the kernel and taken from it.
+    /// Way in which datagrams are handed to the kernel and taken from it.
     #[derive(Default)]
     Batch, "a way to batch", {
         /// Many datagrams in one call, each by itself in the kernel (`sendmmsg`, `recvmmsg`).
@@ -85,13 +85,13 @@ pub struct GoodputSpec {
     pub window: Option<Bytes>,
     /// TCP congestion control; `None` leaves the bed's, and [`KERNELS_DEFAULT`] the kernel's.
     pub congestion: Option<String>,
-    /// How a TCP sender hands over its data.
+    /// Way in which a TCP sender hands over its data.
     pub send: SendMethod,
-    /// How a TCP receiver takes its data.
+    /// Way in which a TCP receiver takes its data.
     pub receive: ReceiveMethod,
     /// Payload of each datagram (UDP); `None` fills the MTU.
     pub datagram: Option<PayloadSize>,
-    /// How datagrams are batched (UDP).
+    /// Batches of datagrams (UDP).
     pub batch: Batch,
     /// Payload offered each way, all streams together (UDP); `None` is flat out.
     pub rate: Option<BitRate>,

@@ -40,7 +40,7 @@ pub struct LatencySpec {
     /// Network stack at both ends.
     #[serde(default)]
     pub stack: Stack,
-    /// How both ends wait.
+    /// Way in which both ends wait.
     pub mode: WaitMode,
     /// Size of each frame on the wire, with FCS.
     pub frame_size: FrameSize,

@@ -89,17 +89,17 @@ pub enum Side {
 pub struct SideSetup {
     /// Name of the endpoint.
     pub endpoint: String,
-    /// Its address, of the probe's IP version.
+    /// Address, of the probe's IP version.
     pub local: IpAddr,
-    /// Where the far side listens; `None` for the far side itself.
+    /// Address at which the far side listens; `None` for the far side itself.
     pub peer: Option<SocketAddr>,
-    /// Its interface.
+    /// Interface.
     pub interface: String,
     /// MTU of the interface.
     pub mtu: Mtu,
     /// Cores for its threads, the most important thread's first; empty if not pinned.
     pub cpus: Vec<usize>,
-    /// How many cores the other side has for its threads; 0 where it is not pinned.
+    /// Number of cores of the other side for its threads; 0 where it is not pinned.
     #[serde(default)]
     pub peer_cpus: usize,
     /// Whether both sides' stamps come from one clock, so that they may be subtracted.
@@ -112,7 +112,7 @@ pub struct SideSetup {
     /// Index of the trial's sender that it is, or has as its counterpart, from 0.
     #[serde(default)]
     pub sender: usize,
-    /// How many senders the trial has.
+    /// Number of senders of the trial.
     #[serde(default)]
     pub senders: usize,
 }
@@ -135,7 +135,7 @@ impl ProbeSpec {
         self.probe().profile()
     }
 
-    /// Its parameters, if it is a probe of this kind.
+    /// Parameters, if it is a probe of this kind.
     pub fn of<S: Probe>(&self) -> Option<&S> {
         (self.probe() as &dyn Any).downcast_ref()
     }

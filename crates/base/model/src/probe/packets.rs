@@ -37,7 +37,7 @@ pub struct PacketsSpec {
     pub streams: Vec<Stream>,
     /// Direction.
     pub direction: Direction,
-    /// How long they are sent. Nothing is left out of it.
+    /// Duration of sending. Nothing is left out of it.
     pub duration: Nanos,
     /// Sending engine; `None` is the one that fits best.
     pub engine: Option<Engine>,
@@ -114,7 +114,7 @@ impl PacketsSpec {
         Self { streams: streams.collect(), ..self.clone() }
     }
 
-    /// Where it differs from this one in the load alone: rungs of one ladder.
+    /// Whether it differs from this one in the load alone: rungs of one ladder.
     pub fn is_rung_beside(&self, other: &Self) -> bool {
         self.at_any_load() == other.at_any_load()
     }

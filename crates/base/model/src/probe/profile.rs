@@ -25,7 +25,7 @@ pub enum Amount {
 
 /// One kind of probe with its parameters. `Display` writes the parameters, without those that are ordinary.
 pub trait Probe: Any + fmt::Display {
-    /// Its name in plans, documents and configurations.
+    /// Name in plans, documents and configurations.
     fn name(&self) -> &'static str;
 
     /// Dependencies of the conduct of a trial.
@@ -43,7 +43,7 @@ pub trait Probe: Any + fmt::Display {
     /// Conditions as far as the parameters state them, for comparison with references.
     fn conditions(&self) -> Conditions;
 
-    /// How long or how often it is measured; `None` where that is not asked for.
+    /// Duration or number of measurements; `None` where that is not asked for.
     fn amount(&self) -> Option<Amount>;
 
     /// Time or round trips before that which do not count; `None` where there are none.
@@ -82,7 +82,7 @@ pub struct Profile {
     pub expected_s: f64,
     /// A trial without progress for this long is stuck.
     pub stall: Nanos,
-    /// Whether the far side serves until it is told that the near side is done.
+    /// Whether the far side serves until it learns that the near side is done.
     pub far_serves_until_told: bool,
     /// The same load for a moment, to measure the tester alone; `None` where the path sets the pace.
     pub self_test: Option<ProbeSpec>,
@@ -123,7 +123,7 @@ pub struct Selectors {
     pub ip: Option<IpVersion>,
     /// Network stack.
     pub stack: Option<Stack>,
-    /// How the ends wait.
+    /// Way in which the ends wait.
     pub mode: Option<WaitMode>,
     /// Size of the frames, where all have one.
     pub frame_size: Option<FrameSize>,

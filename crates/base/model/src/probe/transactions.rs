@@ -38,7 +38,7 @@ pub struct TransactionsSpec {
     pub exchange: Exchange,
     /// IPv4 or IPv6.
     pub ip: IpVersion,
-    /// How the client waits for a response, and our own server for a request.
+    /// Way in which the client waits for a response, and our own server for a request.
     pub mode: WaitMode,
     /// Connections that are open at the same time; over UDP, sockets.
     pub connections: u16,

@@ -53,7 +53,7 @@ pub struct OurFigure {
     pub low: f64,
     /// Highest trial.
     pub high: f64,
-    /// How many trials.
+    /// Number of trials.
     pub trials: u32,
     /// Interval of the median, where there are enough trials.
     pub interval: Option<Interval>,
@@ -65,7 +65,7 @@ pub struct NotCompared {
     /// Why.
     #[serde(flatten)]
     pub why: NotComparable,
-    /// How many figures.
+    /// Number of figures.
     pub figures: u32,
 }
 
@@ -76,12 +76,12 @@ pub struct Against {
     pub reference: String,
     /// The figure taken, with the conditions that hold for it; null where none can be.
     pub figure: Option<ReferenceFigure>,
-    /// How it stands to our configuration.
+    /// Relation to our configuration.
     #[serde(flatten)]
     pub matches: Match,
 }
 
-/// How the conditions of two figures stand to each other.
+/// Relation of the conditions of two figures.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "match", rename_all = "kebab-case")]
 pub enum Match {
@@ -130,7 +130,7 @@ choice!(
         Mtu = "mtu",
         /// Rate of the link.
         LinkRate = "link_rate",
-        /// How the program waits.
+        /// Way in which the program waits.
         Mode = "mode",
         /// Direction of the data.
         Direction = "direction",

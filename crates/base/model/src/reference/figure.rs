@@ -26,7 +26,7 @@ pub struct ReferenceFigure {
     /// Whether the packets never left the host, so that the figure says nothing of a network. Shown and never compared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub inside_host: bool,
-    /// Its own conditions, which replace those of the source.
+    /// Own conditions, which replace those of the source.
     #[serde(default)]
     pub conditions: Conditions,
     /// Remark for the reader.
@@ -55,7 +55,7 @@ choice!(
         MonitorPacketRate = "monitor_packet_rate",
         /// Bytes of a file, from its first to its last.
         Transfer = "transfer",
-        /// How busy a core was.
+        /// Load of a core.
         CoreUse = "core_use",
     }
 );
@@ -116,7 +116,7 @@ impl ReferenceFigure {
         }
     }
 
-    /// How many of the published value make one of ours: 2 where half of an RTT was published.
+    /// Number of published values that make one of ours: 2 where half of an RTT was published.
     pub fn per_ours(&self) -> f64 {
         if self.metric == FigureMetric::HalfRtt { 2.0 } else { 1.0 }
     }

@@ -12,7 +12,7 @@ use crate::{probe::LONGEST, toml_text::from_toml, units::Nanos};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
-    /// Its name.
+    /// Name.
     pub name: String,
     /// Shortest trial that a search asks for; as long as the final ones unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -52,7 +52,7 @@ pub enum GoalError {
     /// A goal asks for something that cannot be.
     #[error("goal \"{goal}\": {why}")]
     Meaning {
-        /// Its name, or its number where that is wrong.
+        /// Name, or its number where that is wrong.
         goal: String,
         /// The fault and its remedy.
         why: String,

@@ -1,4 +1,4 @@
-//! How fast a stream is sent.
+//! Rate of a stream.
 
 use std::{fmt, num::NonZeroU32, str::FromStr};
 
@@ -15,20 +15,20 @@ use crate::{
 /// later.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Load {
-    /// How much.
+    /// Amount.
     pub rate: Rate,
     /// At which moments.
     pub pacing: Pacing,
-    /// How long; `None` is until the end of the trial.
+    /// Duration; `None` is until the end of the trial.
     pub time: Option<Nanos>,
-    /// How long after the beginning of the trial it begins; `None` is with it.
+    /// Time from the beginning of the trial to its own; `None` is with it.
     pub after: Option<Nanos>,
 }
 
-/// How much a stream offers.
+/// Load that a stream offers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Display)]
 pub enum Rate {
-    /// As fast as the sender can.
+    /// Highest rate that the sender reaches.
     #[default]
     #[display("flat out")]
     FlatOut,

@@ -56,9 +56,9 @@ pub const MOST_STREAMS: usize = 256;
 pub const MOST_NETWORKS: u16 = 256;
 /// VLAN tags of a frame at the most.
 pub const MOST_VLANS: usize = 2;
-/// Where UDP and TCP come from unless told, as in RFC 2544, C.2.6.4.
+/// Source port of UDP and TCP unless another is asked for, as in RFC 2544, C.2.6.4.
 pub const SOURCE_PORT: u16 = 49_184;
-/// Where they go unless told: the port beside it, which a receiver without privilege can open.
+/// Destination port unless another is asked for: the port beside it, which a receiver without privilege can open.
 pub const DESTINATION_PORT: u16 = 49_185;
 
 /// Form of frames, number of their flows, and their rate.
@@ -102,11 +102,11 @@ pub struct Stream {
     pub source_port: Option<Values<u16>>,
     /// `None` is [`DESTINATION_PORT`], or as many as the flows need.
     pub destination_port: Option<Values<u16>>,
-    /// How many different flows; `None` is as many as the fields make. Where no field varies, ports do that are not set.
+    /// Number of different flows; `None` is as many as the fields make. Where no field varies, ports do that are not set.
     pub flows: Option<u32>,
     /// Payload behind the tag.
     pub payload: Payload,
-    /// How fast.
+    /// Rate.
     pub load: Load,
 }
 
@@ -132,7 +132,7 @@ pub enum StreamError {
     /// Readable, but it asks for what cannot be.
     #[error("stream \"{name}\": {why}")]
     Meaning {
-        /// Its name.
+        /// Name.
         name: String,
         /// The fault and the possible values.
         why: String,
@@ -275,7 +275,7 @@ impl Stream {
         }
     }
 
-    /// How many different flows it makes: as many as it says, or as many as its fields make.
+    /// Number of different flows that it makes: as many as it says, or as many as its fields make.
     pub fn flow_count(&self) -> Result<u32, StreamError> {
         let most = u64::from(MOST_FLOWS);
         let why = match (self.flows, self.counted_flows()) {
@@ -296,7 +296,7 @@ impl Stream {
         Err(StreamError::Meaning { name: self.name.clone(), why })
     }
 
-    /// How many different flows its fields make; `None` where one of them is random.
+    /// Number of different flows that its fields make; `None` where one of them is random.
     fn counted_flows(&self) -> Option<u64> {
         let macs =
             [&self.source_mac, &self.destination_mac].map(|values| values.as_ref().map_or(Some(1), Values::count));
@@ -311,7 +311,7 @@ impl Stream {
             .try_fold(1_u64, |product, count| Some(product.saturating_mul(count?)))
     }
 
-    /// How many flows ports make that nobody has set, where the fields make only one.
+    /// Number of flows by ports that nobody has set, where the fields make only one.
     fn flows_by_ports(&self, made: u64) -> u64 {
         let free = [&self.source_port, &self.destination_port].into_iter().filter(|port| port.is_none()).count();
         match (made, free) {

@@ -113,7 +113,7 @@ impl<T: Field> Values<T> {
         }
     }
 
-    /// How many values it goes through before it begins again; `None` for random ones, which do not.
+    /// Number of values until it begins again; `None` for random ones, which do not.
     pub fn count(&self) -> Option<u64> {
         match self {
             Self::One(_) => Some(1),

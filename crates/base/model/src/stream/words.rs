@@ -1,4 +1,4 @@
-//! How a part of a stream is written: as words, the same on the command line, in TOML and in JSON.
+//! Notation of a part of a stream: as words, the same on the command line, in TOML and in JSON.
 
 use std::fmt;
 

@@ -150,9 +150,9 @@ pub enum ForwardingFault {
     Changed {
         /// The field.
         field: ForwardingField,
-        /// Its value as sent.
+        /// Value as sent.
         sent: String,
-        /// Its value on arrival.
+        /// Value on arrival.
         found: String,
         /// The value that it had to have.
         expected: String,
@@ -178,12 +178,12 @@ pub enum ForwardingFault {
     },
     /// Frames arrived more than once.
     Twice {
-        /// How many did.
+        /// Number of these frames.
         frames: u64,
     },
     /// Frames arrived behind later ones.
     OutOfOrder {
-        /// How many did.
+        /// Number of these frames.
         frames: u64,
         /// Number of the first.
         number: u64,
@@ -192,7 +192,7 @@ pub enum ForwardingFault {
     },
     /// Frames came back to the port that sent them.
     CameBack {
-        /// How many did.
+        /// Number of these frames.
         frames: u64,
     },
 }
@@ -231,7 +231,7 @@ pub enum ForwardingField {
     FlowLabel,
     /// Length of the IP packet.
     Length,
-    /// A byte of the payload; its place is told with its value.
+    /// A byte of the payload; its place is reported with its value.
     PayloadByte,
 }
 
@@ -260,7 +260,7 @@ pub enum NotApplicable {
 /// Counts and checks of one side.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ForwardingSide {
-    /// Whether the near end reaches the far one through a router; told by the near side alone.
+    /// Whether the near end reaches the far one through a router; reported by the near side alone.
     pub routed: bool,
     /// Crafted frames sent, at the near side; crafted frames seen, at the far one.
     pub frames: u64,

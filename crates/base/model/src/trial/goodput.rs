@@ -45,9 +45,9 @@ pub struct Flow {
 /// Counts of one side of a goodput probe; both parts with data both ways.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct GoodputSide {
-    /// As a sender.
+    /// Counts as a sender.
     pub sent: Option<GoodputSent>,
-    /// As a receiver.
+    /// Counts as a receiver.
     pub received: Option<GoodputReceived>,
 }
 
@@ -89,7 +89,7 @@ pub struct GoodputSent {
     pub datagrams: Option<DatagramsSent>,
     /// Outcome of `MSG_ZEROCOPY` sends.
     pub zero_copied: Option<ZeroCopied>,
-    /// How often a socket's full send buffer made the sender wait.
+    /// Times that a socket's full send buffer made the sender wait.
     pub buffer_full: u64,
     /// Send buffer of each socket as the kernel granted it, in the same way; `None` where the kernel tunes it.
     pub buffer: Option<Bytes>,
@@ -102,7 +102,7 @@ pub struct TcpState {
     pub congestion: String,
     /// Smoothed RTT, in microseconds.
     pub rtt_us: u32,
-    /// Its mean deviation, in microseconds.
+    /// Mean deviation, in microseconds.
     pub rtt_var_us: u32,
     /// Smallest RTT seen, in microseconds.
     pub min_rtt_us: u32,
@@ -117,7 +117,7 @@ pub struct TcpState {
     /// Segments among them of the warm-up; `None` in runs of before they were counted apart.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warmup_retransmits: Option<u64>,
-    /// How often this end saw its segments arrive out of order, by what the other end acknowledged (`TCP_INFO`,
+    /// Times that this end saw its segments arrive out of order, by what the other end acknowledged (`TCP_INFO`,
     /// tcpi_reord_seen).
     pub reorderings: u64,
     /// Time with data to send, in microseconds.
@@ -169,7 +169,7 @@ pub struct DatagramsReceived {
     pub duplicated: u64,
     /// Datagrams with a smaller number than one that came before (RFC 4737).
     pub reordered: u64,
-    /// How far back a number can lie and still be told from a copy.
+    /// Distance back of a number that can still be distinguished from a copy.
     pub window: u64,
     /// Datagrams that carried something else than was sent.
     pub corrupt: u64,
@@ -202,7 +202,7 @@ pub struct DatagramsSent {
     pub zero_copy: Option<bool>,
     /// Payload asked for in the counted time, in bit/s; `None` is flat out.
     pub intended_bps: Option<f64>,
-    /// How the schedule was kept; `None` is flat out.
+    /// Adherence to the schedule; `None` is flat out.
     pub pacing: Option<Pacing>,
 }
 
@@ -218,7 +218,7 @@ pub struct ZeroCopied {
 /// A whole second of a transfer under way.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct GoodputSecond {
-    /// Its number in the counted time, from 1.
+    /// Number in the counted time, from 1.
     pub number: usize,
     /// To the receiver, and back; `None` where no data goes that way.
     pub ways: [Option<DirectionSecond>; 2],
@@ -286,7 +286,7 @@ impl Measures for GoodputSpec {
         }
     }
 
-    /// The load is that of one way; datagrams of the warm-up count in the loss.
+    /// The load counts one way; datagrams of the warm-up count in the loss.
     fn at_load(&self, result: &GoodputResult) -> Option<LoadedTrial> {
         let (load, duration_s) = (self.rate?.0 as f64, self.duration.as_secs_f64());
         let trial = TrialResult { load, duration_s, effective_s: duration_s, loss_ratio: result.loss()? };

@@ -61,9 +61,9 @@ pub struct LatencyResult {
     pub intended_pps: Option<f64>,
     /// Messages a second that were sent (under load) or round trips a second that were made (ping-pong).
     pub achieved_pps: f64,
-    /// How well the schedule was kept; `None` for ping-pong.
+    /// Adherence to the schedule; `None` for ping-pong.
     pub pacing: Option<Pacing>,
-    /// How the delay varies from one packet to the next (RFC 5481, IPDV).
+    /// Variation of the delay from one packet to the next (RFC 5481, IPDV).
     pub variation: Variation,
     /// One-way delays; `None` unless both sides' stamps come from one clock and fit into the payload.
     pub one_way: Option<OneWay>,
@@ -186,7 +186,7 @@ pub struct OneWay {
 pub struct Stage {
     /// Which.
     pub stage: StageName,
-    /// Its share of each round trip, in nanoseconds.
+    /// Share of each round trip, in nanoseconds.
     pub time_ns: TimeSummary,
 }
 

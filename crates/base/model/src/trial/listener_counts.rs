@@ -18,7 +18,7 @@ pub struct ListenerCounts {
 /// Received packets of one numbered sequence: a stream from one core.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SequenceCounts {
-    /// Its number in the tag.
+    /// Number in the tag.
     pub number: u16,
     /// Different frames.
     pub received: u64,

@@ -58,7 +58,7 @@ pub struct Trial {
     pub repeat: u32,
     /// When it began (RFC 3339).
     pub started: String,
-    /// How long the counted part took, in seconds.
+    /// Duration of the counted part, in seconds.
     pub duration_s: f64,
     /// The endpoint at the near side of the probe.
     pub endpoint_from: String,
@@ -87,7 +87,7 @@ crate::json!(Trial);
 pub struct Origin {
     /// The procedure.
     pub procedure: String,
-    /// How often it had asked for this configuration in this repeat, from 1.
+    /// Number of its request for this configuration in this repeat, from 1.
     pub attempt: u32,
 }
 
@@ -105,7 +105,7 @@ pub struct OtherSender {
     pub endpoint: String,
     /// CPUs it was pinned to; empty where not pinned.
     pub cpus: Vec<usize>,
-    /// Its counters.
+    /// Counters.
     pub counters: EndCounters,
 }
 
@@ -165,7 +165,7 @@ pub enum SideFigures {
     LatencyNear {
         /// Figures of the round trips.
         result: Box<LatencyResult>,
-        /// Its side of the TCP load; `None` without one.
+        /// Side of the TCP load; `None` without one.
         load: Option<Box<GoodputSide>>,
     },
     /// The far side of a latency probe.
@@ -178,7 +178,7 @@ pub enum SideFigures {
         through_kernel: Option<u64>,
         /// Whether its card read and wrote the memory of these packets itself; `None` where all went through the kernel.
         zero_copy: Option<bool>,
-        /// Its side of the TCP load; `None` without one.
+        /// Side of the TCP load; `None` without one.
         load: Option<Box<GoodputSide>>,
     },
     /// Either side of a goodput probe.
@@ -206,7 +206,7 @@ pub enum SideFigures {
 pub enum SoFar {
     /// The near side of a latency probe.
     Latency {
-        /// How long the counted time has lasted.
+        /// Counted time so far.
         seconds: f64,
         /// The result if the trial ended now.
         result: Box<LatencyResult>,
@@ -235,7 +235,7 @@ impl Trial {
         self.figures().into_iter().find(|figure| figure.metric == metric).map(|figure| figure.value)
     }
 
-    /// As a search assesses it; `None` where it has no load of its own, or says nothing of it: it was cut off, or its sender did not
+    /// Trial as a search assesses it; `None` where it has no load of its own, or says nothing of it: it was cut off, or its sender did not
     /// reach the load.
     pub fn at_load(&self) -> Option<LoadedTrial> {
         let is_short = |doubt: &Doubt| matches!(doubt, Doubt::SenderTooSlow { .. } | Doubt::SenderPaused { .. });

@@ -31,7 +31,7 @@ pub struct PacketsResult {
 }
 
 impl Trial {
-    /// Its streams of numbered packets whose frames count; none for any other probe.
+    /// Streams of numbered packets whose frames count; none for any other probe.
     pub fn packet_streams(&self) -> Vec<&PacketStream> {
         match &self.measured {
             Measured::Packets { result, .. } => result.counted().collect(),
@@ -58,7 +58,7 @@ pub struct PacketStream {
     pub sent: PacketsSent,
     /// Counts of the receiver.
     pub received: PacketsReceived,
-    /// Whether the trial was cut off: the two sides told last at different moments, and what is missing is not known to be lost.
+    /// Whether the trial was cut off: the two sides reported last at different moments, and what is missing is not known to be lost.
     #[serde(default)]
     pub cut_off: bool,
 }
@@ -66,9 +66,9 @@ pub struct PacketStream {
 /// Counts of one side of a packet probe, an entry for each stream; one of the two is empty with packets one way.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct PacketsSide {
-    /// As a sender.
+    /// Counts as a sender.
     pub sent: Vec<PacketsSent>,
-    /// As a receiver.
+    /// Counts as a receiver.
     pub received: Vec<PacketsReceived>,
 }
 
@@ -96,7 +96,7 @@ pub struct PacketsSent {
     pub intended_pps: Option<f64>,
     /// Frames that found the ring full and were not sent.
     pub refused: u64,
-    /// How the schedule was kept; null where it was not measured.
+    /// Adherence to the schedule; null where it was not measured.
     pub pacing: Option<Pacing>,
     /// Cores that sent.
     pub cpus: Vec<usize>,
@@ -116,7 +116,7 @@ pub struct PacketsReceived {
     pub duplicated: u64,
     /// Frames with a smaller number than one that came before (RFC 4737).
     pub reordered: u64,
-    /// How far back a number can lie and still be told from a copy.
+    /// Distance back of a number that can still be distinguished from a copy.
     pub window: u64,
     /// Frames that carried something else than was sent.
     pub corrupt: u64,
@@ -151,7 +151,7 @@ pub struct Numbers {
 pub struct ReceivedOn {
     /// The core.
     pub cpu: usize,
-    /// How many.
+    /// Number of them.
     pub frames: u64,
 }
 
@@ -193,7 +193,7 @@ impl Measures for PacketsSpec {
         each("streams", &result.streams, |stream| fits(stream, seconds))
     }
 
-    /// The load is that of one way.
+    /// The load counts one way.
     fn at_load(&self, result: &PacketsResult) -> Option<LoadedTrial> {
         let from = &result.streams.first()?.from;
         let one_way = result.counted().filter(|stream| stream.from == *from);
@@ -393,7 +393,7 @@ fn check_stream(stream: &PacketStream) -> Checked {
     let (sent, received) = (&stream.sent, &stream.received);
     check_sent(sent).within("sent").within(way())?;
     check_received(received).within("received").within(way())?;
-    // The two sides of a trial that was cut off told at different moments.
+    // The two sides of a trial that was cut off reported at different moments.
     if stream.cut_off || sent.frames == 0 {
         return Ok(());
     }

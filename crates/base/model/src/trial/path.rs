@@ -123,11 +123,11 @@ pub enum Refusal {
 pub struct PathDevice {
     /// The end it is at.
     pub host: String,
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its kind, as `ip -d link` names it (veth, bridge, vlan, …); empty for a plain card.
+    /// Kind, as `ip -d link` names it (veth, bridge, vlan, …); empty for a plain card.
     pub kind: String,
-    /// Its MTU.
+    /// MTU.
     pub mtu: Mtu,
     /// The bridge or bond it belongs to.
     pub master: Option<String>,

@@ -54,14 +54,14 @@ pub struct Sample<'a> {
     pub histogram: &'a str,
 }
 
-/// How a paced load really left: measured, not supposed.
+/// Departures of a paced load: measured, not supposed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Pacing {
     /// Time between two sends that the schedule asks for, in nanoseconds.
     pub intended_gap_ns: f64,
     /// Time between two sends as it was, in nanoseconds (inter-departure time).
     pub gap_ns: TimeSummary,
-    /// How long after its time each send was made, in nanoseconds.
+    /// Delay of each send behind its time, in nanoseconds.
     pub behind_ns: TimeSummary,
 }
 

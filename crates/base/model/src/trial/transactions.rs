@@ -40,7 +40,7 @@ pub struct TransactionsResult {
     pub connect_ns: TimeSummary,
     /// Transactions per second that the schedule asked for; `None` for a closed loop.
     pub intended_per_s: Option<f64>,
-    /// How well the schedule was kept; `None` for a closed loop.
+    /// Adherence to the schedule; `None` for a closed loop.
     pub pacing: Option<Pacing>,
     /// Threads of the client.
     pub threads: usize,

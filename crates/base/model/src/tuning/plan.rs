@@ -57,7 +57,7 @@ pub struct Kept {
     pub setting: Setting,
     /// The interface, where the setting is one's.
     pub interface: Option<String>,
-    /// Its value.
+    /// Value.
     pub value: String,
 }
 

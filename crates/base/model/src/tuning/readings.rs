@@ -47,17 +47,17 @@ pub struct TuningReadings {
 /// An interface.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct InterfaceReading {
-    /// Its name.
+    /// Name.
     pub name: String,
-    /// Its MAC address.
+    /// MAC address.
     pub mac: String,
-    /// Its driver.
+    /// Driver.
     pub driver: Reading<String>,
     /// Whether it has no card.
     pub is_virtual: bool,
     /// Speed of its link; null where it is not known.
     pub speed: Option<BitRate>,
-    /// Its MTU.
+    /// MTU.
     pub mtu: Mtu,
     /// Smallest and largest MTU of its driver.
     pub mtus: Option<(u32, u32)>,
@@ -67,9 +67,9 @@ pub struct InterfaceReading {
     pub lower: Option<String>,
     /// Whether the default route or the caller's session goes through it.
     pub carries_us: bool,
-    /// Its settings, as an inspection reads them.
+    /// Settings, as an inspection reads them.
     pub settings: InterfaceSettings,
-    /// Its queueing discipline.
+    /// Queueing discipline.
     pub qdisc: Reading<QdiscReading>,
     /// Files below `/sys/class/net/IF` with their values.
     pub files: BTreeMap<String, Reading<String>>,
@@ -78,7 +78,7 @@ pub struct InterfaceReading {
 /// A queueing discipline.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QdiscReading {
-    /// Its kind, like `fq_codel`.
+    /// Kind, like `fq_codel`.
     pub kind: String,
     /// Objects that could not be put back.
     pub lasting: Vec<String>,

@@ -41,7 +41,7 @@ pub struct TuningState {
     pub profile: String,
     /// Interfaces that are tuned.
     pub interfaces: Vec<String>,
-    /// How far it is.
+    /// Progress.
     pub progress: Progress,
     /// The changes.
     pub changes: Vec<AppliedChange>,
@@ -51,7 +51,7 @@ pub struct TuningState {
 
 crate::json!(TuningState);
 
-/// How far a tuning is.
+/// Progress of a tuning.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "progress", rename_all = "kebab-case")]
 pub enum Progress {

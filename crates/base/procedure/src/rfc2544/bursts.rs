@@ -19,7 +19,7 @@ impl Bursts {
         Self { longest, held: 0, lost: None }
     }
 
-    /// Frames of the next burst; the same until its outcome is told. `None` at the end.
+    /// Frames of the next burst; the same until its outcome is known. `None` at the end.
     pub(super) fn ask(&self) -> Option<u64> {
         match self.lost {
             None if self.held == self.longest => None,

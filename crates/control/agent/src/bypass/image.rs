@@ -18,9 +18,9 @@ pub(super) enum Image {
     },
     /// A program.
     Program {
-        /// Its machine (`e_machine`).
+        /// Machine (`e_machine`).
         machine: u16,
-        /// Its dynamic loader (`PT_INTERP`); `None` for a static program.
+        /// Dynamic loader (`PT_INTERP`); `None` for a static program.
         loader: Option<String>,
         /// Whether it is from the Go compiler: Go programs make system calls without libc.
         go: bool,

@@ -19,7 +19,7 @@ pub enum RouterError {
     /// An interface that is not there.
     #[error("there is no interface \"{name}\" here; there are: {}", .there.join(", "))]
     Missing {
-        /// Its name.
+        /// Name.
         name: String,
         /// The others.
         there: Vec<String>,
@@ -37,7 +37,7 @@ pub enum RouterError {
     Member {
         /// The interface.
         name: String,
-        /// Its master.
+        /// Master.
         master: String,
     },
     /// The interface of the default route, or of the caller's session.
@@ -47,7 +47,7 @@ pub enum RouterError {
     Uplink {
         /// The interface.
         name: String,
-        /// Its content.
+        /// Content.
         what: &'static str,
     },
     /// The IPv6 default route would be lost.

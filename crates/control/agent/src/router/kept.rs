@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{described, errors::RouterError, owner, ports::Port};
 
-/// Where a BPF file system is mounted.
+/// Mount point of the BPF file system.
 const BPF: &str = "/sys/fs/bpf";
 
 /// A kept router, as the ledger has it.

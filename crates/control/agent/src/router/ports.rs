@@ -18,7 +18,7 @@ use super::{Asked, errors::RouterError};
 pub(super) struct Port {
     pub(super) name: String,
     pub(super) index: u32,
-    /// Its place among the program's counters.
+    /// Place among the program's counters.
     pub(super) place: u32,
     /// `None` in the driver.
     pub(super) why_generic: Option<WhyGeneric>,
@@ -82,7 +82,7 @@ fn other_end(interface: &str) -> Result<Option<LinkEnd>, RouterError> {
         names.push(String::new());
     } else {
         for name in namespace::list()? {
-            // A namespace may have gone since, or have no number.
+            // A namespace may have disappeared since, or have no number.
             if namespace::number(&name).ok().flatten() == end.namespace {
                 names.push(name);
             }

@@ -40,7 +40,7 @@ fn ipv6(ports: &[Found]) -> Result<Vec<Change>, RouterError> {
         }
         for name in sysctl::below(IPV6_INTERFACES)? {
             let key = format!("{IPV6_INTERFACES}.{}.forwarding", as_part(&name));
-            // An interface may have gone since.
+            // An interface may have disappeared since.
             if name != "all" && sysctl::read(&key).is_ok_and(|value| value == "1") {
                 changes.push(on(&key));
             }

@@ -18,7 +18,7 @@ pub enum TuningError {
         "a tuning waits to be confirmed; keep it with \"wireproof tune confirm\" or undo it with \"wireproof tune undo\" first"
     )]
     Waits,
-    /// Another process is at work.
+    /// Another process is running.
     #[error("another wireproof tunes or undoes on this machine at the moment; try again when it has ended")]
     Busy,
     /// There is none.
@@ -63,7 +63,7 @@ pub enum TuningError {
 }
 
 impl TuningError {
-    /// This error, with that of undoing afterwards.
+    /// This error, and the one of undoing afterwards.
     pub(super) fn and_then(self, undoing: Option<UndoErrors>) -> Self {
         match undoing {
             None => self,

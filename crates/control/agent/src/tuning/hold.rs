@@ -111,7 +111,7 @@ impl Held {
     }
 }
 
-/// The peer may have gone.
+/// The peer may have ended.
 fn answer(mut peer: UnixStream, answer: &Answer) {
     let text = serde_json::to_string(answer).unwrap_or_default();
     let _ = peer.write_all(text.as_bytes()).and_then(|()| peer.shutdown(Shutdown::Write));

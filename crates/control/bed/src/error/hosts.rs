@@ -23,7 +23,7 @@ pub enum HostsError {
     System {
         /// The machine.
         to: String,
-        /// Its system.
+        /// System.
         system: String,
     },
     /// Our program cannot run there.
@@ -31,7 +31,7 @@ pub enum HostsError {
     Architecture {
         /// The machine.
         to: String,
-        /// Its architecture.
+        /// Architecture.
         there: String,
         /// Architecture of this machine.
         here: String,
@@ -102,7 +102,7 @@ pub enum HostsError {
         host: String,
         /// The interface.
         interface: String,
-        /// Its master.
+        /// Master.
         master: String,
     },
     /// The same address at two ends.
@@ -130,7 +130,7 @@ pub enum HostsError {
         host: String,
         /// The address.
         address: IpAddr,
-        /// Its interface.
+        /// Interface.
         holder: String,
         /// Requested interface.
         interface: String,

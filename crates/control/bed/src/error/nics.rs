@@ -19,7 +19,7 @@ pub enum NicError {
     Elsewhere {
         /// The NIC.
         name: String,
-        /// Its namespace.
+        /// Namespace.
         namespace: String,
     },
     /// The loopback interface, or an aggregate.
@@ -27,7 +27,7 @@ pub enum NicError {
     NoNic {
         /// The interface.
         name: String,
-        /// Its kind.
+        /// Kind.
         what: String,
     },
     /// It belongs to a bridge, bond or team.
@@ -35,7 +35,7 @@ pub enum NicError {
     Member {
         /// The NIC.
         name: String,
-        /// Its master.
+        /// Master.
         master: String,
     },
     /// Other interfaces are on top of it.
@@ -72,7 +72,7 @@ pub enum NicError {
     InUse {
         /// The NIC.
         name: String,
-        /// Its addresses and routes.
+        /// Addresses and routes.
         what: Vec<String>,
     },
     /// It has state that cannot be restored.
@@ -80,7 +80,7 @@ pub enum NicError {
     Lasting {
         /// The NIC.
         name: String,
-        /// Its state, and how to remove it.
+        /// State, and how to remove it.
         what: Vec<String>,
     },
     /// Its driver rejects the MTU.

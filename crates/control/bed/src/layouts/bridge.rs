@@ -27,7 +27,7 @@ const MOST_SENDERS: usize = 16;
 
 struct Bridge {
     senders: usize,
-    /// Its name in the report, and the bridge's.
+    /// Name in the report, and the bridge's.
     name: &'static str,
 }
 

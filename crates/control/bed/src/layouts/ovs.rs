@@ -56,7 +56,7 @@ impl Layout for Ovs {
 fn topology(ground: &LabProperties) -> Topology {
     let mut nodes: Vec<Node> =
         [0, 1].map(|place| ground.tester(place, 2, ground.addresses(addresses(place, true)))).into();
-    // Its daemon takes packets from sockets, which are not told what is left to a card.
+    // Its daemon takes packets from sockets, which do not learn what is left to a card.
     nodes.iter_mut().for_each(|node| node.interfaces[0].plain = true);
     let members = [0, 1].map(|place| facing(&end_name(place, 2)));
     let veth = |(place, member): (usize, &String)| Link::Veth {

@@ -38,7 +38,7 @@ pub(super) const IPV6_FORWARDING: [(&str, &str); 2] =
 #[derive(Clone, Copy)]
 struct Router {
     bed: &'static str,
-    /// Its name in the report.
+    /// Name in the report.
     name: &'static str,
     by_xdp: bool,
 }

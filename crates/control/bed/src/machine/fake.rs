@@ -10,7 +10,7 @@ use protocol::{AgentError, AgentLink, ClockReading, Failure, FailureKind, Fault,
 
 use super::{Agent, Machine};
 
-/// Its answers; `None` means "done", or the undone changes after a request to undo.
+/// Answers; `None` means "done", or the undone changes after a request to undo.
 type Answers = dyn Fn(&Request) -> Option<Result<Reply, Fault>> + Send + Sync;
 
 /// A fake agent. All agents that it starts in its place share its records.

@@ -26,7 +26,7 @@ pub struct Ran {
     pub out: String,
     /// Standard error, likewise.
     pub err: String,
-    /// Exit status: that of ssh itself where the command did not run. `None` after a signal.
+    /// Exit status, of ssh itself where the command did not run. `None` after a signal.
     pub status: Option<i32>,
     /// Whether it printed more than its bound.
     pub is_long: bool,

@@ -20,9 +20,9 @@ const QUESTIONS: &str = "echo; echo wireproof-looks-around; s=$(uname -s); echo 
 /// Facts about the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RemoteFacts {
-    /// Its system, as in `uname -s`.
+    /// System, as in `uname -s`.
     pub system: String,
-    /// Its architecture, as in `uname -m`.
+    /// Architecture, as in `uname -m`.
     pub architecture: String,
     /// User ID there.
     pub uid: u32,

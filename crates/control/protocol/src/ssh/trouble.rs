@@ -56,7 +56,7 @@ pub enum SshError {
     Printed {
         /// The machine.
         to: String,
-        /// Its output.
+        /// Output.
         printed: String,
     },
 }

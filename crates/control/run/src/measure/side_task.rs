@@ -32,7 +32,7 @@ pub(super) struct Ready {
     pub(super) address: Option<SocketAddr>,
 }
 
-/// Its reports on the way.
+/// Reports on the way.
 pub(super) struct Reports {
     pub(super) fraction: f64,
     /// Not passed on yet.
@@ -53,7 +53,7 @@ impl SideTask {
         Self { link, id, ready: None, reports, outcome: None, done: false }
     }
 
-    /// Its agent, and the number that the agent knows it by.
+    /// Agent, and the number that the agent knows it by.
     pub(super) fn place(&self) -> (usize, u64) {
         (self.link, self.id)
     }
@@ -83,7 +83,7 @@ impl SideTask {
         Ok(())
     }
 
-    /// Where it listens, at this address of its endpoint: another one would aim the near side at a stranger.
+    /// Its listening port, at this address of its endpoint: another one would aim the near side at a stranger.
     pub(super) fn address(&self, local: Option<IpAddr>) -> Result<SocketAddr, Fault> {
         match self.ready.as_ref().and_then(|ready| ready.address) {
             Some(address) if Some(address.ip()) == local => Ok(address),

@@ -61,7 +61,7 @@ impl Rules for GoodputSpec {
     fn second(&self, reports: &[PairReports], before: usize) -> Option<GoodputSecond> {
         let (near, far) = (0, 1);
         let way = |from, to| way_second(self.protocol, reports, (from, to), before);
-        // A side that has not told of it yet makes the whole second unknown.
+        // A side that has not reported it yet makes the whole second unknown.
         let forward = if self.sends_forward() { Some(way(near, far)?) } else { None };
         let back = if self.sends_back() { Some(way(far, near)?) } else { None };
         Some(GoodputSecond { number: before + 1, ways: [forward, back] })
@@ -153,7 +153,7 @@ fn whole_seconds(spec: &GoodputSpec, reports: &PairReports) -> Option<usize> {
     sides.into_iter().filter_map(|(sends, seconds)| sends.then_some(seconds.bps.len())).min()
 }
 
-/// Whole seconds, and what else the receiver had counted by the latest time it told.
+/// Whole seconds, and what else the receiver had counted until its latest report.
 fn received(spec: &GoodputSpec, seconds: &[f64], latest: Option<&SoFar>) -> GoodputReceived {
     let reports = match latest {
         Some(SoFar::Goodput(received)) => (**received).clone(),

@@ -41,7 +41,7 @@ pub(crate) trait Rules {
         Vec::new()
     }
 
-    /// The whole second behind so many others; `None` until all sides have told of it.
+    /// The whole second behind so many others; `None` until all sides have reported it.
     fn second(&self, _reports: &[PairReports], _before: usize) -> Option<GoodputSecond> {
         None
     }

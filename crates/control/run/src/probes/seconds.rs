@@ -1,4 +1,4 @@
-//! Whole seconds that a side has told of.
+//! Whole seconds that a side has reported.
 
 /// Whole seconds in order. An agent may tell anything: no more of it is held than the trial has seconds.
 #[derive(Default)]

@@ -77,7 +77,7 @@ fn events(end: &End<'_>, duration_s: f64) -> Vec<Doubt> {
     lost.into_iter().chain(changed).chain(set).collect()
 }
 
-/// Cores of the ends that were busy with something else too. Not where two ends share a core: else it cannot be told whose
+/// Cores of the ends that were busy with something else too. Not where two ends share a core: else it is unknown whose
 /// time was whose.
 fn other_load(ends: &[End<'_>]) -> Vec<Doubt> {
     let share = |a: &End<'_>, b: &End<'_>| {
@@ -110,7 +110,7 @@ fn other_load_of(end: &End<'_>) -> Option<Doubt> {
     })
 }
 
-/// Time stolen from the worst of these cores, in percent; zero where that is too little to be told.
+/// Time stolen from the worst of these cores, in percent; zero where that is too little to be measured.
 fn stolen(counters: &EndCounters, cores: &[usize]) -> f64 {
     let worst = ours(counters, cores).map(|core| core.steal).fold(0.0, f64::max);
     let (percent, seconds) = STEAL;

@@ -5,7 +5,7 @@ use model::{Doubt, EndCounters, Endpoint, OtherSender, Trial, bed::Bed, plan::St
 use super::Heading;
 use crate::probes::{self, Assembled, Ends, PairReports};
 
-/// The trial as far as it is known, with what each pair told; `None` where nothing is, or the probe tells nothing on the way.
+/// The trial as far as it is known, with what each pair reported; `None` where nothing is, or the probe tells nothing on the way.
 pub(crate) fn unfinished(heading: &Heading, step: &Step, bed: &Bed, reports: &[PairReports]) -> Option<Trial> {
     let (senders, to) = (bed.senders().get(step.senders.clone())?, bed.receiver()?);
     let from = senders.first()?;

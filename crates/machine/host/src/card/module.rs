@@ -60,7 +60,7 @@ fn wavelength(memory: &[u8], layout: &Layout) -> Option<u16> {
     (!is_copper && nanometres > 0).then_some(nanometres)
 }
 
-/// Its diagnostics; `None` for a module without them, or with external calibration (old SFPs).
+/// Diagnostics; `None` for a module without them, or with external calibration (old SFPs).
 pub(super) fn readings(memory: &[u8]) -> Option<ModuleReadings> {
     match form(memory)?.0 {
         "SFP" => of_sfp(memory),

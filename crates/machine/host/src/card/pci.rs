@@ -42,12 +42,12 @@ pub(super) fn network_controllers(source: &dyn Source) -> Vec<Device<'_>> {
 }
 
 impl Device<'_> {
-    /// Its address, like `0000:01:00.0`.
+    /// Address, like `0000:01:00.0`.
     pub(super) fn address(&self) -> String {
         name(&self.folder).to_owned()
     }
 
-    /// Its driver; empty for none.
+    /// Driver; empty for none.
     pub(super) fn driver(&self) -> Reading<String> {
         self.source.resolve(&format!("{}/driver", self.folder)).map(|driver| name(&driver).to_owned())
     }
@@ -113,7 +113,7 @@ impl Device<'_> {
         ancestors(&self.folder).take_while(|folder| is_function(folder)).map(|folder| self.at(folder))
     }
 
-    /// Its link; `None` without a PCIe bus.
+    /// Link; `None` without a PCIe bus.
     pub(super) fn link(&self) -> Option<PcieLink> {
         let link = PcieLink {
             width: self.fact("current_link_width"),

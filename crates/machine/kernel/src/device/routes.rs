@@ -59,7 +59,7 @@ impl RoutesThrough {
         Ok(Self { interface: interface.to_owned(), index, objects })
     }
 
-    /// Its nexthop objects, with their groups.
+    /// Nexthop objects, with their groups.
     pub(super) fn nexthops(&self) -> Vec<Saved> {
         self.objects.iter().map(|entry| saved_nexthop(entry, &self.interface)).collect()
     }
@@ -180,7 +180,7 @@ fn is_relied_on(entry: &Entry) -> bool {
 /// A hop of a multipath route.
 #[derive(Debug, PartialEq, Eq)]
 struct Hop {
-    /// Its offset in the message.
+    /// Offset in the message.
     at: usize,
     index: u32,
     weight: u32,

@@ -41,9 +41,9 @@ const ORDINARY_VLAN: u16 = 0x8100;
 pub struct Captured<'a> {
     /// Since 1970.
     pub time: Nanos,
-    /// Its captured bytes without FCS, with a VLAN tag restored that the kernel had removed.
+    /// Captured bytes without FCS, with a VLAN tag restored that the kernel had removed.
     pub bytes: &'a [u8],
-    /// Its length without FCS, which exceeds the captured bytes of frames longer than a block.
+    /// Length without FCS, which exceeds the captured bytes of frames longer than a block.
     pub length: u32,
 }
 

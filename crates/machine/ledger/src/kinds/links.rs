@@ -26,7 +26,7 @@ impl Kind for Veth {
     }
 
     fn undo(&self, (): (), recorded: &Namespaces) -> Result<bool, Failure> {
-        // If only one namespace is gone, the pair may still exist: deleting the other end removes it.
+        // If only one namespace no longer exists, the pair may still exist: deleting the other end removes it.
         Ok(delete(&self.a, recorded)? || delete(&self.b, recorded)?)
     }
 }

@@ -128,7 +128,7 @@ fn within<T: Send>(namespace: &str, f: impl FnOnce() -> kernel::Result<T> + Send
     namespaces::within(namespace, f)?
 }
 
-/// Undoes a change in a namespace, if it is still the same one. If the object is gone, there is nothing to do.
+/// Undoes a change in a namespace, if it is still the same one. If the object no longer exists, there is nothing to do.
 fn undo_in(namespace: &str, recorded: &Namespaces, undo: impl FnOnce() -> kernel::Result<()>) -> Result<bool, Failure> {
     let undo_if_ours = || match namespaces::identity(namespace)? {
         Some(identity) if recorded.identity(namespace) == Some(identity) => undo().map(|()| true),

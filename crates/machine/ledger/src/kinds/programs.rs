@@ -25,7 +25,7 @@ impl Kind for PinnedPrograms {
         fs::create_dir_all(&self.folder).map_err(|io| Failure::File { path: self.folder.clone(), io })
     }
 
-    /// Removes the folder, also if its namespace is gone: it is ours by its path.
+    /// Removes the folder, also if its namespace no longer exists: it is ours by its path.
     fn undo(&self, (): (), _: &Namespaces) -> Result<bool, Failure> {
         let was_there = removed(&self.folder).map_err(|io| Failure::File { path: self.folder.clone(), io })?;
         // Folders of other routers are in the same one.

@@ -58,7 +58,7 @@ fn restore(name: &str, state: &NicState) -> Result<bool, Failure> {
     if missing.is_empty() { Ok(true) } else { Err(Failure::NotAsBefore(missing)) }
 }
 
-/// Its name after its return.
+/// Name after its return.
 fn come_home(namespace: &str, state: &NicState, recorded: &Namespaces) -> kernel::Result<Option<String>> {
     if let Some(name) = device::find(&state.identity)? {
         return Ok(Some(name));

@@ -1,9 +1,9 @@
-//! Network managers, told to leave a NIC alone while we use it.
+//! Network managers that have to leave a NIC alone while we use it.
 //!
 //! A NIC in another namespace is invisible to them, but they must not act when it leaves or returns. Each is told by a
 //! file below `/run`, which a reboot removes, and rereads its configuration; the file is deleted afterwards.
 //!
-//! A manager removes its own settings when told, and those of others when the file is gone. Thus the NIC's state is
+//! A manager removes its own settings on request, and those of others when the file no longer exists. Thus the NIC's state is
 //! read before and restored after.
 
 use std::{
@@ -82,7 +82,7 @@ fn remove_manager_file(manager_file: &ManagerFile) -> Result<bool, Failure> {
         removed => removed.map_err(|io| Failure::File { path: manager_file.file.clone(), io })?,
     }
     run(manager_file.reload)?;
-    // NetworkManager takes a configured port for one that others manage. If its profile is gone, it may keep it.
+    // NetworkManager takes a configured port for one that others manage. If its profile no longer exists, it may keep it.
     let _ = noted_profile(&text).map(|uuid| run(&["nmcli", "--wait", "10", "connection", "up", "uuid", uuid]));
     Ok(true)
 }
@@ -105,9 +105,9 @@ fn noted_profile(text: &str) -> Option<&str> {
     text.lines().find_map(|line| line.strip_prefix(PROFILE))
 }
 
-/// How a manager is told of a port.
+/// Way of announcing a port to a manager.
 struct ManagerFile {
-    /// Its configuration file until the next boot.
+    /// Configuration file until the next boot.
     file: PathBuf,
     /// Contents of the file, after a line of ours.
     says: String,

@@ -12,7 +12,7 @@ pub(super) const SENDS: u32 = 1;
 /// Flag of a port whose program runs on the kernel's packets (generic mode): these can be sent by any port.
 pub(super) const GENERIC: u32 = 2;
 
-/// Reasons for which a packet goes to the kernel, in the order of their counters: that of `model::router::Passed`.
+/// Reasons for which a packet goes to the kernel, in the order of their counters and of `model::router::Passed`.
 pub(super) const PASSED: [&str; 15] = [
     "not-ip",
     "vlan",
@@ -31,7 +31,7 @@ pub(super) const PASSED: [&str; 15] = [
     "other-port",
 ];
 
-/// Reasons for which a packet is dropped, in the order of their counters: that of `model::router::Dropped`.
+/// Reasons for which a packet is dropped, in the order of their counters and of `model::router::Dropped`.
 pub(super) const DROPPED: [&str; 2] = ["blackhole", "port-gone"];
 
 /// The same for the BPF program. It only needs types such as `__u64`.

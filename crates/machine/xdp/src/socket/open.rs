@@ -38,7 +38,7 @@ const UNUSED: u32 = 1;
 /// `XDP_MAX_TX_SKB_BUDGET` of linux/if_xdp.h (Linux 6.18): packets that one call sends in copy mode; 32 without it.
 const MAX_TX_BUDGET: libc::c_int = 9;
 
-/// How packets move between frames and card.
+/// Way of packets between frames and card.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mode {
     /// Zero-copy if driver and queue support it, otherwise copy.
@@ -68,7 +68,7 @@ pub struct BusyPoll {
 pub struct Options {
     /// The interface, in the caller's network namespace.
     pub interface: String,
-    /// Its queue, from 0.
+    /// Queue, from 0.
     pub queue: u32,
     /// Zero-copy or copy.
     pub mode: Mode,

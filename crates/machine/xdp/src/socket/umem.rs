@@ -52,11 +52,11 @@ pub struct Frame {
 /// A packet, or a part of one, in a frame; without FCS.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Packet {
-    /// Its frame.
+    /// Frame.
     pub frame: Frame,
     /// Offset of its first byte in the frame.
     pub offset: u32,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub length: u32,
     /// Whether the next packet continues it.
     pub more: bool,
@@ -266,7 +266,7 @@ impl Umem {
         Ok(None)
     }
 
-    /// Its size in MiB, rounded up.
+    /// Size in MiB, rounded up.
     pub(super) fn mib(&self) -> u64 {
         mib(self.0.mapping.length())
     }

@@ -61,7 +61,7 @@ impl SocketReceiver {
         Ok(Self { port, stop, arrivals, thread: Some(thread) })
     }
 
-    /// Its port.
+    /// Port.
     pub fn port(&self) -> u16 {
         self.port
     }

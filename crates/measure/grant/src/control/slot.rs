@@ -60,7 +60,7 @@ impl Counter {
         self.0.store(self.0.load(Relaxed).wrapping_add(count), Relaxed);
     }
 
-    /// Its value.
+    /// Value.
     pub fn get(&self) -> u64 {
         self.0.load(Relaxed)
     }
@@ -124,7 +124,7 @@ impl Slot {
         self.process.load(Relaxed)
     }
 
-    /// Its contents, for the socket with this cookie.
+    /// Contents, for the socket with this cookie.
     pub(super) fn record(&self, cookie: u64) -> Record {
         let fate = match self.fate.load(Acquire) {
             1 => Ok(()),

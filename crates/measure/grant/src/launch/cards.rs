@@ -18,7 +18,7 @@ use model::{
 use super::Event;
 use crate::{Control, Grant};
 
-/// How often the kernel leaves interrupts off after an empty poll, and the interval in ns until it polls itself.
+/// Number of empty polls after which the kernel still leaves interrupts off, and the interval in ns until it polls itself.
 ///
 /// Short compared with a program that sleeps, as packets of all programs may wait that long.
 const DEFERRED: [(&str, &str); 2] = [("napi_defer_hard_irqs", "2"), ("gro_flush_timeout", "50000")];
@@ -28,7 +28,7 @@ const MOST_RULES: usize = 64;
 /// A zero-copy card whose queues a program polls.
 #[derive(Clone, Debug)]
 struct Card {
-    /// Its interface and the interface's index.
+    /// Interface and the interface's index.
     interface: String,
     index: u32,
     queues: u32,
@@ -53,7 +53,7 @@ impl Cards {
     pub(super) fn prepare(grant: &Grant, wait: Wait, owner: &str, tell: Sender<Event>) -> Self {
         let is_missed = |it: &&crate::Granted| wait != Wait::Sleep && it.is_zero_copy() && !it.is_busy_polled();
         for it in grant.interfaces.iter().filter(is_missed) {
-            // The receiver may be gone.
+            // The receiver may have ended.
             let _ = tell.send(Event::NotSet(NotSet::NoPolling { interface: it.name.clone() }));
         }
         let polled = grant.interfaces.iter().filter(|granted| granted.is_busy_polled());
@@ -81,7 +81,7 @@ impl Cards {
         all
     }
 
-    /// Reports a setting that a card rejected; everything else goes on. The receiver may be gone.
+    /// Reports a setting that a card rejected; everything else goes on. The receiver may have ended.
     fn say(&self, what: NotSet) {
         let _ = self.tell.send(Event::NotSet(what));
     }

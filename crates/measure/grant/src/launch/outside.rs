@@ -47,7 +47,7 @@ impl PageServer {
         let connection = accept_with(&self.listener, SocketFlags::CLOEXEC).ok()?;
         match programs::requester(&connection) {
             Ok(requester) => {
-                // A requester that has gone needs no answer.
+                // A requester that has ended needs no answer.
                 if handover::lend(&connection, &self.page).is_ok() && self.programs.len() < SOCKETS {
                     self.programs.push(requester.program);
                 }

@@ -17,7 +17,7 @@ pub(super) const NAMELESS: &str = "a process";
 /// One of our programs, which waits for an answer.
 pub(super) struct Requester {
     pub(super) program: Program,
-    /// Its process; readable at its end.
+    /// Process; readable at its end.
     pub(super) process: OwnedFd,
 }
 

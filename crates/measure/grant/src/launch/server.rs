@@ -44,7 +44,7 @@ pub(super) struct Server {
     looked: Instant,
 }
 
-/// Its inputs.
+/// Inputs.
 pub(super) struct EventSources {
     /// Requests for the grant.
     pub(super) listener: OwnedFd,
@@ -169,7 +169,7 @@ impl Server {
         }
     }
 
-    /// The receiver may be gone.
+    /// The receiver may have ended.
     fn tell(&self, event: Event) {
         let _ = self.tell.send(event);
     }
@@ -233,7 +233,7 @@ impl Server {
             },
             Err(refusal) => refusal,
         };
-        // A requester that has gone needs no answer.
+        // A requester that has ended needs no answer.
         let _ = handover::refuse(&connection, &refusal.why.to_string());
         self.tell_of(refusal);
     }
@@ -294,7 +294,7 @@ impl Server {
         served.is_some()
     }
 
-    /// Packets that XDP has redirected. If they cannot be read, the error is told.
+    /// Packets that XDP has redirected. If they cannot be read, the error is reported.
     fn redirected(&self) -> Option<u64> {
         match self.attachment.counters() {
             Ok(steering) => Some(steering.taken),

@@ -158,7 +158,7 @@ impl Group {
         Self::Unreachable,
     ];
 
-    /// Its number in a tag.
+    /// Number in a tag.
     pub(super) fn number(self) -> u16 {
         self as u16
     }

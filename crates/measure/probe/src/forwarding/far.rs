@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{Control, Prepared, ProbeError, Window};
 
-/// How long it waits for frames before it looks for messages.
+/// Time that it waits for frames before it looks for messages.
 const GLANCE: Duration = Duration::from_millis(20);
 /// The kernel hands over the last frames within this time.
 const LAST: Duration = Duration::from_millis(100);

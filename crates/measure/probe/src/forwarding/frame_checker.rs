@@ -22,7 +22,7 @@ pub(super) struct FrameChecker {
     crafted: Vec<Crafted>,
     /// Place of each frame in `crafted`, by group and number.
     places: HashMap<(u16, u64), usize>,
-    /// How often each frame arrived.
+    /// Number of arrivals of each frame.
     arrived: Vec<u64>,
     /// Pieces of each datagram in fragments: by identification and offset.
     pieces: BTreeMap<(u32, usize), Vec<u8>>,

@@ -26,14 +26,14 @@ const NOTHING: u16 = 0x88b5;
 
 /// A message that is not answered is said again after this time.
 const AGAIN: Duration = Duration::from_millis(100);
-/// A side that does not answer for this long is gone.
+/// A side that does not answer for this long counts as ended.
 const GONE: Duration = Duration::from_secs(5);
 
 /// Frames that are sent together, and the pause behind them: no queue on the way fills.
 const TOGETHER: usize = 8;
 const PAUSE: Duration = Duration::from_millis(1);
 
-/// How long an answer is waited for: routers send some kinds once a second.
+/// Time to wait for an answer: routers send some kinds once a second.
 const ANSWER: Duration = Duration::from_millis(1_100);
 /// The same where the router asks for an address first: three times, a second each (RFC 4861, section 10).
 const LATE_ANSWER: Duration = Duration::from_millis(4_500);

@@ -42,7 +42,7 @@ impl TrialSocket {
         Ok(Self { socket, local, token })
     }
 
-    /// Its address.
+    /// Address.
     pub(super) fn address(&self) -> SocketAddr {
         self.local
     }

@@ -19,11 +19,11 @@ const SECOND: u64 = 1_000_000_000;
 pub(super) struct Counted {
     /// Bytes.
     pub(super) bytes: u64,
-    /// How long the counted time really was.
+    /// Real length of the counted time.
     pub(super) seconds: f64,
     /// Rate of each whole second, in bit/s.
     pub(super) intervals_bps: Vec<f64>,
-    /// How long the warm-up really was.
+    /// Real length of the warm-up.
     pub(super) warmup: f64,
 }
 

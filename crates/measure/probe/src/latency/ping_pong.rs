@@ -36,7 +36,7 @@ pub(super) fn round_trips<T: Trace>(
     }
 }
 
-/// How a round trip ended.
+/// End of a round trip.
 struct Trip {
     is_answered: bool,
     ended: Nanos,

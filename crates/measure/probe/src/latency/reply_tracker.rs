@@ -11,7 +11,7 @@ use super::{
     recent::{Delays, Recent, State},
 };
 
-/// Messages that are remembered at least: copies and late replies are told from each other among so many (the window that
+/// Messages that are remembered at least: copies and late replies are distinguished from each other among so many (the window that
 /// RFC 5560 asks to be stated).
 pub(super) const LEAST_WINDOW: usize = 1 << 16;
 

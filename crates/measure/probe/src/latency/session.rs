@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{Control, ProbeError};
 
-/// A peer that answers nothing for this long is gone. Longer than the silence after which the controller gives an agent
+/// A peer that answers nothing for this long counts as ended. Longer than the silence after which the controller gives an agent
 /// up, so that an agent that hangs is named as such.
 const GONE: Duration = Duration::from_secs(15);
 

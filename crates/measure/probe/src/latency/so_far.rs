@@ -11,7 +11,7 @@ use stats::TimeHistogram;
 use super::reply_tracker::{Interim, ReplyTracker, Trace};
 use crate::control::InterimSource;
 
-/// How often the loop hands over.
+/// Interval at which the loop hands over.
 const EVERY: Nanos = Nanos::from_secs(2);
 
 /// Data that the loop hands to the watching thread.
@@ -28,7 +28,7 @@ struct Part {
     /// Sample of the whole counted time.
     interim: Interim,
     overflowed: u64,
-    /// How long the counted time has lasted.
+    /// Counted time so far.
     seconds: f64,
 }
 

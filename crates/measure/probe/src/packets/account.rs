@@ -13,7 +13,7 @@ use model::{PacketsReceived, PacketsSent, PacketsSide, PacketsSpec, SoFar};
 use super::receiving::{Counting, Receiving};
 use crate::{Control, control::InterimSource};
 
-/// How far this side is.
+/// Progress of this side.
 pub(super) struct Account {
     duration_ns: u64,
     began: OnceLock<Instant>,
@@ -24,7 +24,7 @@ pub(super) struct Account {
 struct Sending {
     /// Final report of this side, without counts.
     streams: Vec<PacketsSent>,
-    /// How long it takes.
+    /// Duration.
     duration_ns: u64,
     /// Frames so far, of all streams.
     frames: Arc<AtomicU64>,

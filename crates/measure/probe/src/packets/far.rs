@@ -1,4 +1,4 @@
-//! The side that answers, and receives until it is told that all is over.
+//! The side that answers, and receives until it learns that all is over.
 
 use std::{net::SocketAddr, thread, time::Instant};
 

@@ -18,7 +18,7 @@ use super::{
 };
 use crate::{Control, Prepared, ProbeError, Window, far_address};
 
-/// How often it looks whether packets still come.
+/// Interval of checks whether packets still come.
 const GLANCE: Duration = Duration::from_millis(10);
 
 /// A prepared near side.

@@ -42,10 +42,10 @@ pub(super) struct Counting {
     same_clock: bool,
 }
 
-/// How often it looks whether packets still come.
+/// Interval of checks whether packets still come.
 const GLANCE: Duration = Duration::from_millis(20);
 
-/// Where packets are counted: by a socket where UDP sockets send, or where this user may do nothing else.
+/// Way of counting packets: by a socket where UDP sockets send, or where this user may do nothing else.
 pub(super) fn place(spec: &PacketsSpec, setup: &SideSetup) -> Place {
     // Where this side sends too, its first core does that.
     let core = setup.cpus.get(usize::from(spec.sends_forward() && spec.sends_back())).copied();

@@ -27,7 +27,7 @@ use super::{
 };
 use crate::{Control, ProbeError};
 
-/// How often it looks whether it should stop.
+/// Interval of checks whether it should stop.
 const GLANCE: Duration = Duration::from_millis(10);
 
 /// Streams to be sent.
@@ -203,7 +203,7 @@ fn own_mac(interface: &str) -> Result<Mac, ProbeError> {
     mac.ok_or_else(|| unable(&format!("packets from {interface}"), "the interface has no MAC address"))
 }
 
-/// Its rate, if its driver reports one. Virtual interfaces report an arbitrary one.
+/// Rate, if its driver reports one. Virtual interfaces report an arbitrary one.
 fn line(interface: &str) -> Option<BitRate> {
     let is_virtual =
         kernel::ethtool::driver(interface).is_ok_and(|driver| ["veth", "tun"].contains(&driver.name.as_str()));

@@ -17,7 +17,7 @@ const LENGTH: usize = 11;
 
 /// A message without an answer is repeated after this time.
 const AGAIN: Duration = Duration::from_millis(100);
-/// A side that does not answer for this long is gone.
+/// A side that does not answer for this long counts as ended.
 const GONE: Duration = Duration::from_secs(5);
 
 /// One message.
@@ -47,7 +47,7 @@ impl TrialSocket {
         Ok(Self { socket, local, token })
     }
 
-    /// Its address.
+    /// Address.
     pub(super) fn address(&self) -> SocketAddr {
         self.local
     }

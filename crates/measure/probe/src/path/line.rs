@@ -20,7 +20,7 @@ pub(super) const GAP: Duration = Duration::from_millis(2);
 
 /// News of a packet.
 pub(super) struct Answer {
-    /// Its number; 0 where that is not known.
+    /// Number; 0 where that is not known.
     pub(super) id: u32,
     pub(super) outcome: Outcome,
     /// Sender of the news.

@@ -36,7 +36,7 @@ pub(super) enum Message {
     },
     /// Either way: a packet of exactly this size.
     Probe {
-        /// Its number.
+        /// Number.
         id: u32,
         /// Bytes, IP header included.
         size: u32,
@@ -54,7 +54,7 @@ pub(super) enum Message {
         id: u32,
         /// Bytes, IP header included.
         size: u32,
-        /// Its TTL.
+        /// TTL.
         ttl: u8,
     },
     /// Far to near: what became of the packet that was asked for, where it does not speak for itself by arriving.

@@ -51,7 +51,7 @@ impl MessageSocket {
         Ok(Self { socket, token: setup.token, headers, buffer: vec![0; BUFFER] })
     }
 
-    /// Where it is bound.
+    /// Address to which it is bound.
     pub(super) fn local(&self) -> Result<SocketAddr, ProbeError> {
         Ok(self.socket.local()?)
     }

@@ -73,7 +73,7 @@ impl Near {
         let forward = self.search(DataDirection::Forward, likely, welcome.rtt, control)?;
         let reverse = self.search(DataDirection::Reverse, welcome.mtu, welcome.rtt, control)?;
         let hops = self.hops(forward.routers, control)?;
-        // Had the far side gone meanwhile, its silence would have been taken for a black hole.
+        // Had the far side ended meanwhile, its silence would have been taken for a black hole.
         let farewell = self.hello(control)?;
         window.closed();
         control.reached(OF_SEARCH + u64::from(self.rounds));

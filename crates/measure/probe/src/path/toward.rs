@@ -52,7 +52,7 @@ const AT_ONCE: usize = 64;
 /// A host, and how it is asked.
 #[derive(Clone, Debug)]
 pub struct Toward {
-    /// Its address.
+    /// Address.
     pub address: IpAddr,
     /// Packets to send; `None` tries ICMP echo first, then UDP.
     pub method: Option<PathMethod>,
@@ -88,7 +88,7 @@ pub fn toward(wanted: &Toward, control: &Control) -> Result<PathTo, ProbeError> 
         }
         _ => first,
     };
-    // Had the host gone meanwhile, its silence would have been taken for a black hole.
+    // Had the host ended meanwhile, its silence would have been taken for a black hole.
     host.hello()?.ok_or(ProbeError::NothingPasses { peer: host.peer, waited: HELLOS * LONGEST_RTT })?;
     Ok(PathTo {
         address: wanted.address,

@@ -131,7 +131,7 @@ impl Client {
     }
 }
 
-/// How often the thread that watches looks.
+/// Interval of the watching thread's checks.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// Begins once all connections are open, and tells when the counted time begins and ends. `None` where it was stopped.

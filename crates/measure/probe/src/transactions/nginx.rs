@@ -32,7 +32,7 @@ use crate::{
 /// Time that it has to begin to listen.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// How often it is looked whether it listens.
+/// Interval of checks whether it listens.
 const LOOK: Duration = Duration::from_millis(5);
 
 /// nginx that listens.

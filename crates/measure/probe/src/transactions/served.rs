@@ -39,7 +39,7 @@ pub(super) struct Reply {
     pub(super) closes: bool,
 }
 
-/// How much of a request came.
+/// Part of a request that came.
 pub(super) enum Reader {
     /// So many bytes of it.
     Plain { have: u64 },

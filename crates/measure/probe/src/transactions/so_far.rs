@@ -7,7 +7,7 @@ use model::{Nanos, SoFar, trial::TransactionsResult};
 use super::tally::{Span, Tally};
 use crate::control::InterimSource;
 
-/// How often a thread hands over.
+/// Interval at which a thread hands over.
 const EVERY: Nanos = Nanos::from_secs(2);
 
 /// Data that a thread hands to the watching one.

@@ -50,7 +50,7 @@ const PAUSE: Nanos = Nanos::from_millis(10);
 /// Time for all connections to be opened before the warm-up.
 const SETUP: Nanos = Nanos::from_secs(10);
 
-/// How often the loop looks whether it should stop.
+/// Interval of the loop's checks whether it should stop.
 const LOOK: Nanos = Nanos(STOP_CHECK.as_nanos() as u64);
 
 /// A thread of the client.

@@ -4,7 +4,7 @@
 pub(super) struct Allowance {
     /// Time until which past work is paid for.
     paid_until: u64,
-    /// How far `paid_until` may lie ahead of the time.
+    /// Largest distance that `paid_until` may lie ahead of the time.
     ahead: u64,
 }
 

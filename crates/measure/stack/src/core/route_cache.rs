@@ -22,7 +22,7 @@ const NONE_HOLDS_US: u64 = 10_000;
 /// An interface for outgoing packets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Exit {
-    /// Its index in the namespace.
+    /// Index in the namespace.
     pub(crate) index: u32,
     pub(crate) mac: Mac,
     pub(crate) mtu: u32,
@@ -100,7 +100,7 @@ impl RouteCache {
         asked.filter(|(_, is_sure)| *is_sure).map(|(found, _)| found)
     }
 
-    /// Its entry, or the entry that expires first.
+    /// Entry, or the entry that expires first.
     fn place_for(&mut self, ends: Ends) -> &mut Option<Place> {
         let set = &mut self.sets[number(ends.0)];
         let own = set.iter().position(|place| place.is_some_and(|place| place.ends == ends));

@@ -32,7 +32,7 @@ pub(crate) struct Sent {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Wake {
     ring: usize,
-    /// Its descriptor, for the system call.
+    /// Descriptor, for the system call.
     pub(crate) fd: RawFd,
 }
 
@@ -42,7 +42,7 @@ impl Sent {
     }
 }
 
-/// How a datagram is sent.
+/// Way of sending a datagram.
 struct Leaving {
     header: DatagramHeader,
     way: datagram::NextHop,
@@ -125,7 +125,7 @@ impl Core {
         self.kernel.pending_error(fd)
     }
 
-    /// How to send it; `None` if the kernel has to decide.
+    /// Way of sending it; `None` if the kernel has to decide.
     #[inline]
     fn leaving(&mut self, id: SocketId, message: &Outgoing<'_>, bytes: usize, now: u64) -> Option<Leaving> {
         self.follow_changes(now);

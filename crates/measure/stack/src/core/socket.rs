@@ -27,7 +27,7 @@ pub(super) const FAIR: u32 = 64;
 pub(super) struct Findings {
     /// Whether the kernel may give another socket datagrams for this one.
     pub(super) is_shared: bool,
-    /// Its place in the order of the port's sockets.
+    /// Place in the order of the port's sockets.
     pub(super) place: u64,
 }
 
@@ -44,7 +44,7 @@ pub(super) struct Live {
     /// The program's descriptor.
     pub(super) fd: RawFd,
     pub(super) options: SocketOptions,
-    /// Its entries in the flow table.
+    /// Entries in the flow table.
     flows: Vec<FlowSlot>,
     pub(super) queue: Queue,
     pub(super) slot: SlotId,

@@ -24,7 +24,7 @@ impl Stack {
         &self.number
     }
 
-    /// Its descriptors beside the grant's.
+    /// Descriptors beside the grant's.
     pub fn own_descriptors(&self) -> impl Iterator<Item = RawFd> {
         [&self.poll, &self.came].map(AsRawFd::as_raw_fd).into_iter().chain(self.queries)
     }

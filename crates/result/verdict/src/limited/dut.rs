@@ -56,7 +56,7 @@ pub(crate) fn core_full(trial: &Trial) -> Option<LimitedBy> {
     Some(at(Place::SoftirqCore, &end, [core(busy)].into_iter().chain(counters).collect()))
 }
 
-/// Where it may have dropped packets, the surest first.
+/// Places where it may have dropped packets, the surest first.
 pub(crate) fn losses(trial: &Trial) -> Vec<LossAt> {
     let Some(end) = dut(trial) else { return vec![] };
     let named = |source: Source, names: &[&str]| end.moved(source, |delta| names.contains(&delta.name.as_str()));

@@ -8,7 +8,7 @@ use super::{BUSY_PERCENT, SOFTIRQ_PERCENT};
 /// is holds back each burst, which with segmentation offload is tens of packets.
 const HELD_BACK: f64 = 0.001;
 
-/// How far what a core has processed may be from what the interface received, as a factor either way: answers to its own
+/// Largest distance of what a core has processed from what the interface received, as a factor either way: answers to its own
 /// packets come to the same core, and aggregates count once.
 const OWN_PACKETS: f64 = 2.0;
 
@@ -66,7 +66,7 @@ impl<'a> Ends<'a> {
         End { name, cpus: &cpus[..self.used(name).min(cpus.len())], counters }
     }
 
-    /// How many of an end's cores measure, from the first. The end that all others send to has a side for each of them.
+    /// Number of an end's cores that measure, from the first. The end that all others send to has a side for each of them.
     fn used(&self, endpoint: &str) -> usize {
         let sides = if endpoint == self.trial.endpoint_to { self.trial.senders().count() } else { 1 };
         self.threads.map_or(usize::MAX, |threads| sides * threads)
@@ -138,7 +138,7 @@ impl<'a> End<'a> {
         sending.into_iter().max_by_key(|delta| delta.delta)
     }
 
-    /// How often its interface lost its carrier.
+    /// Times that its interface lost its carrier.
     pub(crate) fn link_losses(&self) -> Vec<Delta> {
         self.moved(Source::Link, |delta| delta.name == "carrier_down_count")
     }

@@ -1,4 +1,4 @@
-//! Where packets were lost, by the counters of both ends: sender's socket, queueing discipline, interface, path, the receiver's
+//! Places of packet loss, by the counters of both ends: sender's socket, queueing discipline, interface, path, the receiver's
 //! interface, IP, packet filter, socket. Counters include other packets, so that no place gets more than were lost. The place of
 //! the rest is not known.
 

@@ -36,7 +36,7 @@ fn limited_by(run: &Run, ends: Ends<'_>, spec: &LatencySpec, result: &LatencyRes
     rules.into_iter().flatten().next().unwrap_or_else(|| unexplained(&way, Vec::new()))
 }
 
-/// Where datagrams were lost. TCP sends segments again.
+/// Places where datagrams were lost. TCP sends segments again.
 fn losses(run: &Run, ends: Ends<'_>, spec: &LatencySpec, result: &LatencyResult) -> Vec<LossAt> {
     if spec.protocol == Protocol::Tcp {
         return Vec::new();

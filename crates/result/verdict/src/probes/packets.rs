@@ -45,7 +45,7 @@ fn way<'a>(trial: &'a Trial, stream: &'a PacketStream) -> TrafficDirection<'a> {
     Ends { trial, threads: None }.between(&stream.from, &stream.to)
 }
 
-/// Where the frames of one stream were lost. The driver counts frames that the receiver's own program took (XDP) as dropped; these
+/// Places where the frames of one stream were lost. The driver counts frames that the receiver's own program took (XDP) as dropped; these
 /// arrived.
 fn losses(run: &Run, trial: &Trial, stream: &PacketStream) -> Vec<LossAt> {
     let way = way(trial, stream);

@@ -17,7 +17,7 @@ const NO_ROOM: [&str; 4] = ["ListenOverflows", "ListenDrops", "TCPReqQFullDrop",
 /// Share of the transactions: fewer that failed set no figure that is shown.
 const SOME: f64 = 0.001;
 
-/// How far the mean response time and the number of connections may be from the rate that they make possible.
+/// Largest distance of the mean response time and the number of connections from the rate that they make possible.
 const CLOSED_LOOP: f64 = 0.1;
 
 /// The conclusions of a trial.

@@ -8,7 +8,7 @@ use crate::link;
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct OurConfiguration {
     pub(super) spec: ProbeSpec,
-    /// Its conditions, in the terms of a reference.
+    /// Conditions, in the terms of a reference.
     pub(super) conditions: Conditions,
 }
 

@@ -29,9 +29,9 @@ pub(crate) struct Far {
 /// Requested options of an end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Asked {
-    /// Its interface.
+    /// Interface.
     pub(crate) interface: Option<String>,
-    /// Its addresses with prefix lengths; empty for the interface's own.
+    /// Addresses with prefix lengths; empty for the interface's own.
     pub(crate) addresses: Vec<Network>,
     /// Routes to the other side of a routing device under test.
     pub(crate) routes: Vec<Route>,
@@ -58,7 +58,7 @@ impl Asked {
 }
 
 impl Hosts {
-    /// Its prefix.
+    /// Prefix.
     pub(crate) const SCHEME: &str = "hosts:";
 
     /// Commands for configuring a device under test between them.

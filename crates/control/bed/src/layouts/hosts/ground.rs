@@ -17,7 +17,7 @@ use crate::{
 pub(super) struct FoundMachine {
     /// Permitted changes there.
     pub(super) allowed: Allowed,
-    /// Its interfaces.
+    /// Interfaces.
     pub(super) interfaces: Vec<InterfaceFacts>,
 }
 

@@ -32,7 +32,7 @@ use crate::{
     socket::{STOP_CHECK, is_nothing_yet},
 };
 
-/// How long the kernel may take to report its last sends, all of which have arrived.
+/// Time that the kernel may take to report its last sends, all of which have arrived.
 const REPORTS: Duration = Duration::from_secs(1);
 
 /// Data that a thread passes to the kernel, and the way of passing it.
@@ -45,7 +45,7 @@ enum SendCall<'a> {
 /// Counts of one thread.
 #[derive(Default)]
 struct SentCounts {
-    /// How often no stream took anything.
+    /// Times that no stream took anything.
     buffer_full: u64,
     /// Sends that the kernel took.
     sends: u64,

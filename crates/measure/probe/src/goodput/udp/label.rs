@@ -16,7 +16,7 @@ pub(super) const LENGTH: usize = 16;
 /// Bytes of the token.
 const TOKEN: usize = 4;
 
-/// Where the pattern is looked at in each datagram: its last bytes, which are lost first.
+/// Place at which the pattern is compared in each datagram: its last bytes, which are lost first.
 const TAIL: usize = 8;
 
 /// Each datagram whose number is a multiple of this is compared to the last byte.

@@ -192,7 +192,7 @@ struct Progress<'a> {
     counter: &'a AtomicU64,
     /// All else that is counted.
     tally: &'a Tally,
-    /// How many datagrams were sent, as soon as that is known.
+    /// Number of datagrams sent, as soon as that is known.
     sent: &'a AtomicU64,
     control: &'a Control,
 }

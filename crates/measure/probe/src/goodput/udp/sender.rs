@@ -43,7 +43,7 @@ const MESSAGES: usize = 64;
 /// A burst that is further away than this is slept for, but not to the end: waking up takes its time.
 const SPIN: u64 = 100_000;
 
-/// How a call's datagrams are laid out.
+/// Layout of a call's datagrams.
 #[derive(Clone, Copy)]
 struct Shape {
     /// Payload of each datagram.

@@ -72,7 +72,7 @@ struct Session {
     has_answered: bool,
 }
 
-/// How a connection goes on.
+/// Next state of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum NextStep {
     /// It waits for a request.

@@ -134,12 +134,12 @@ impl Folder {
         self.path().join("nginx.conf")
     }
 
-    /// Where nginx may write.
+    /// Folder in which nginx may write.
     pub(super) fn temporary(&self) -> String {
         format!("{}/temporary", self.path().display())
     }
 
-    /// Where nginx's words go. It gets the open file, and cannot open it.
+    /// File for nginx's messages. It gets the open file, and cannot open it.
     pub(super) fn log(&self) -> Result<Stdio, ProbeError> {
         let path = self.path().join("log");
         let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);

@@ -48,7 +48,7 @@ pub(super) struct Connection {
     pub(super) since: Nanos,
     /// The request that was sent.
     pub(super) request: usize,
-    /// How much of it was sent.
+    /// Part of it that was sent.
     sent: usize,
     awaited: Outstanding,
     /// Number of the last datagram.

@@ -83,7 +83,7 @@ fn saw_loss(flow: &Flow) -> bool {
     [flow.lost().unwrap_or(0), flow.sent.retransmits(), overflowed].iter().any(|count| *count > 0)
 }
 
-/// Where the datagrams of a flow were lost; nothing over TCP, which sends segments again.
+/// Places where the datagrams of a flow were lost; nothing over TCP, which sends segments again.
 fn losses(case: &Case<'_>) -> Vec<LossAt> {
     let overflowed = case.flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
     let per_packet = datagrams_per_packet(case);

@@ -13,7 +13,7 @@ use crate::limited::{at, between, core, dut, end::sum, loss};
 /// Less comes of the ordinary back and forth with a receiver that is about as fast.
 const WAITED_PERCENT: f64 = 30.0;
 
-/// How far window and RTT may be from the goodput that they make possible: RTT is a running mean, and the kernel gives
+/// Largest distance of window and RTT from the goodput that they make possible: RTT is a running mean, and the kernel gives
 /// a part of the buffer to the headers it keeps there.
 const WINDOW_MATCHES: f64 = 0.25;
 
@@ -28,7 +28,7 @@ const RESENT: f64 = 0.0001;
 /// is hardly ever full sends bursts of them later, which costs nothing.
 const ACKNOWLEDGEMENTS: f64 = 0.1;
 
-/// How much more than the goodput a congestion control that is the limit can allow: headers, and rates that are estimates.
+/// Excess over the goodput that a congestion control can allow while it is the limit: headers, and rates that are estimates.
 const ALLOWED: f64 = 1.3;
 
 /// Segments that bbr sends again for nothing cost no more than themselves: it takes no loss below a twentieth for congestion.
@@ -116,7 +116,7 @@ pub(super) fn sent_again(case: &Case<'_>) -> Option<LimitedBy> {
     Some(LimitedBy { place: worst.place, endpoint: worst.endpoint.clone(), evidence: loss::evidence(worst) })
 }
 
-/// Where this many segments were dropped before they were sent again.
+/// Places where this many segments were dropped before they were sent again.
 fn losses(case: &Case<'_>, segments: u64) -> Vec<LossAt> {
     let Case { run, trial, way, .. } = *case;
     let refused = way.receiver.moved(Source::Netstat, |delta| REFUSALS.contains(&delta.name.as_str()));
