@@ -36,7 +36,7 @@ const NO_NOUNS: [&str; 11] = [
 ];
 
 /// Production files outside of a probe's own that name it; the numbers only go down.
-const NAME_PACKETS: usize = 22;
+const NAME_PACKETS: usize = 16;
 const NAME_TRANSACTIONS: usize = 8;
 /// Production files outside of a probe's own that tell probes apart: the registrations of the rooms.
 const MATCH_PROBES: [&str; 3] = [
