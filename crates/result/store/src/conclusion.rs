@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use model::RunId;
 use rusqlite::{Connection, params};
 
-use crate::{Store, StoreError, schema};
+use crate::{Store, StoreError, read_only, schema};
 
 /// Bytes of a conclusion: a thousand configurations.
 const LONGEST: u32 = 1 << 20;
@@ -33,8 +33,8 @@ pub struct Drawn {
 }
 
 impl Store {
-    /// Conclusion from each run. `judge` names all that a conclusion depends on beside the rows. A store that has no place for
-    /// conclusions, because it is older and read-only, keeps none.
+    /// Conclusion from each run. `judge` names all that a conclusion depends on beside the rows. An older store has no place for
+    /// conclusions and keeps none.
     pub fn conclusions(&self, judge: &str) -> HashMap<RunId, StoredConclusion> {
         let query =
             "SELECT run, changes, CASE WHEN judge = ?1 AND octet_length(body) <= ?2 THEN body END FROM conclusion";
@@ -51,6 +51,7 @@ impl Store {
         }
         let update = "UPDATE conclusion SET judge = ?3, body = ?4 WHERE run = ?1 AND changes = ?2";
         let keep = |connection: &mut Connection| {
+            read_only(connection, false)?;
             let transaction = schema::write(connection)?;
             for Drawn { run, changes, conclusion } in drawn {
                 transaction.execute(update, params![run.0, changes, judge, conclusion])?;

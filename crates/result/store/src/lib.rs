@@ -75,16 +75,18 @@ impl Store {
         Ok(store)
     }
 
-    /// Opens an existing store for reading: works on a full or read-only disk too.
+    /// Opens an existing store for reading: works on a full or read-only disk too, and writes nothing but conclusions. An older store is
+    /// read as it is, or as a copy in memory.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
         if !path.exists() {
             return Err(StoreError::Absent { path: path.to_owned() });
         }
         let mut connection = connect(path)?;
-        match schema::bring_up_to_date(&mut connection, path) {
-            Err(_) if schema::version(&connection, path)? >= schema::READABLE => {}
-            brought => brought?,
+        if schema::version(&connection, path)? < schema::READABLE {
+            connection = schema::copy_up_to_date(&connection, path)?;
         }
+        // Not opened read-only: SQLite could not undo what a program left half done when it was killed.
+        read_only(&connection, true).map_err(|e| StoreError::sqlite(path, "open the store", e))?;
         Ok(Self { path: path.to_owned(), connection })
     }
 
@@ -256,6 +258,11 @@ impl Archive for Store {
         self.connection.execute(delete, params![run.0]).map_err(|e| self.error("forget an empty run", e))?;
         Ok(())
     }
+}
+
+/// Whether statements that write are refused.
+fn read_only(connection: &Connection, is_so: bool) -> rusqlite::Result<()> {
+    connection.pragma_update(None, "query_only", is_so)
 }
 
 fn connect(path: &Path) -> Result<Connection, StoreError> {

@@ -1,8 +1,8 @@
 //! Tables of a store, and how an older store becomes a current one.
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
-use rusqlite::{Connection, Transaction, TransactionBehavior, params};
+use rusqlite::{Connection, Transaction, TransactionBehavior, backup::Backup, params};
 use serde_json::Value;
 
 use crate::{StoreError, version_1};
@@ -18,7 +18,7 @@ const MIGRATIONS: [Migration; 4] = [
     Migration::Tables(CONCLUSIONS),
 ];
 
-/// From this version on, a store that cannot be written is read as it is: what it lacks saves time only.
+/// From this version on, a store is read as it is: what it lacks saves time only.
 pub(crate) const READABLE: u32 = 3;
 
 /// One step.
@@ -82,6 +82,9 @@ const CONCLUSIONS: &str =
         UPDATE conclusion SET changes = changes + 1, judge = NULL, body = NULL WHERE run = OLD.run;
     END;";
 
+/// Pages that are copied at a time.
+const PAGES: i32 = 1000;
+
 /// The version that this program writes.
 const CURRENT: u32 = MIGRATIONS.len() as u32;
 
@@ -101,6 +104,18 @@ pub(crate) fn bring_up_to_date(connection: &mut Connection, path: &Path) -> Resu
     // Asked again under the lock: another wireproof may have been quicker.
     let version = version(&transaction, path)?;
     migrate_from(version, transaction).map_err(error)
+}
+
+/// A copy of an older store in memory, with all that it lacks.
+pub(crate) fn copy_up_to_date(older: &Connection, path: &Path) -> Result<Connection, StoreError> {
+    let copied = || {
+        let mut copy = Connection::open_in_memory()?;
+        Backup::new(older, &mut copy)?.run_to_completion(PAGES, Duration::ZERO, None)?;
+        Ok(copy)
+    };
+    let mut copy = copied().map_err(|e| StoreError::sqlite(path, "read the older store", e))?;
+    bring_up_to_date(&mut copy, path)?;
+    Ok(copy)
 }
 
 fn migrate_from(version: u32, transaction: Transaction<'_>) -> rusqlite::Result<()> {

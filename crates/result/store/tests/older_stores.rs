@@ -125,10 +125,27 @@ fn a_run_of_version_2_can_be_a_baseline() {
 }
 
 #[test]
-fn conclusions_from_a_run_of_version_2_are_kept() {
+fn reading_an_older_store_changes_nothing_in_it() {
+    let version_1 = Old::of(1, include_str!("version_1/run.json"), include_str!("version_1/trials.json"));
+    for old in [version_1, Old::version_2()] {
+        let folder = tempfile::TempDir::new().unwrap();
+        let path = old.written(folder.path());
+        let before = std::fs::read(&path).unwrap();
+        let mut store = Store::open_to_read(&path).unwrap();
+        assert_eq!((store.runs().unwrap().len(), store.load(&old.id()).unwrap().trials.len()), (1, 2));
+        let drawn = Drawn { run: old.id(), changes: 0, conclusion: "PASS".into() };
+        let _ = store.keep_conclusions("judge", &[drawn]);
+        assert_eq!(std::fs::read(&path).unwrap(), before);
+    }
+}
+
+#[test]
+fn conclusions_from_a_run_of_version_2_are_kept_once_it_is_written_to() {
     let folder = tempfile::TempDir::new().unwrap();
     let old = Old::version_2();
-    let mut store = Store::open_to_read(&old.written(folder.path())).unwrap();
+    let path = old.written(folder.path());
+    drop(Store::open(&path).unwrap());
+    let mut store = Store::open_to_read(&path).unwrap();
     let changes = store.conclusions("judge")[&old.id()].changes;
     store.keep_conclusions("judge", &[Drawn { run: old.id(), changes, conclusion: "PASS".into() }]).unwrap();
     assert_eq!(store.conclusions("judge")[&old.id()].conclusion.as_deref(), Some("PASS"));
