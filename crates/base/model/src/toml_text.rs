@@ -34,9 +34,46 @@ pub(crate) fn from_toml<T: Json>(toml: &str) -> Result<T, TomlError> {
         let message = error.to_string();
         let position = format!(" at line {} column {}", error.line(), error.column());
         let message = message.strip_suffix(&position).unwrap_or(&message).to_owned();
+        let message = in_plain_words(&message);
         let in_text = in_text(toml, json.place(error.line(), &message), &message);
         TomlError { message, in_text }
     })
+}
+
+/// Expected form of a key, as serde names it and as an author knows it.
+const EXPECTED: [(&str, &str); 12] = [
+    ("a nonzero u16", "a whole number from 1: write it like 6"),
+    ("a nonzero u32", "a whole number from 1: write it like 6"),
+    ("a nonzero u64", "a whole number from 1: write it like 6"),
+    ("u8", "a whole number: write it like 4"),
+    ("u16", "a whole number: write it like 1500"),
+    ("u32", "a whole number: write it like 1500"),
+    ("u64", "a whole number: write it like 1500"),
+    ("f64", "a number: write it like 0.5"),
+    ("a string", "a text: write it like \"text\""),
+    ("a boolean", "true or false"),
+    ("a sequence", "a list: write it like [64, 1518]"),
+    ("a map", "a table: write it like [[latency]]"),
+];
+
+/// The message of an error without names of Rust's types.
+fn in_plain_words(error: &str) -> String {
+    let plain = |line: &str| {
+        let known = line.rsplit_once(", expected ").and_then(|(found, expected)| {
+            let (name, words) = EXPECTED.iter().find(|(name, _)| *name == expected)?;
+            // A number without quotation marks is said again within them, and a value that stands alone within a list.
+            let number = found.split('`').nth(1);
+            let text = found.split_once("string ").map(|(_, text)| text).filter(|_| found.starts_with("invalid type"));
+            let words = match (*name, number.or(text)) {
+                ("a string", Some(number)) => format!("a text: write it like \"{number}\""),
+                ("a sequence", Some(value)) => format!("a list: write it like [{value}]"),
+                _ => (*words).to_owned(),
+            };
+            Some(format!("{found}, expected {words}"))
+        });
+        known.unwrap_or_else(|| line.to_owned())
+    };
+    error.split('\n').map(plain).collect::<Vec<_>>().join("\n")
 }
 
 /// Writes a value, its keys in the order of its fields.

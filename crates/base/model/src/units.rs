@@ -53,7 +53,7 @@ pub enum UnitError {
         example: &'static str,
     },
     /// The unit is missing or not one of those accepted.
-    #[error("\"{text}\" has {}; use one of {accepted}, for example \"{example}\"", unit_words(.unit))]
+    #[error("\"{text}\" has {}; {}", unit_words(.unit), units_to_write(.text, .unit, .accepted, .example))]
     Unit {
         /// Text as written.
         text: String,
@@ -70,6 +70,15 @@ pub enum UnitError {
         /// Text as written.
         text: String,
     },
+}
+
+/// The number with the only unit there is, or all units.
+fn units_to_write(text: &str, unit: &str, accepted: &str, example: &str) -> String {
+    if accepted.contains(',') {
+        return format!("use one of {accepted}, for example \"{example}\"");
+    }
+    let number = text.strip_suffix(unit).unwrap_or(text).trim_end();
+    format!("write it like \"{number} {accepted}\"")
 }
 
 fn unit_words(unit: &str) -> String {

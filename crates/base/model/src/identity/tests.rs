@@ -104,6 +104,12 @@ fn what_is_newly_said_wins_over_the_older() {
 }
 
 #[test]
+fn a_value_of_another_kind_is_named_in_plain_words() {
+    let error = error("distribution = \"x\"");
+    assert!(error.contains("expected a list: write it like [\"x\"]") && !error.contains("sequence"), "{error}");
+}
+
+#[test]
 fn a_signatory_may_come_with_a_day() {
     let read = |text: &str| text.parse::<Signatory>();
     assert_eq!(read("佐藤 花子, 2026-11-21").unwrap().to_string(), "佐藤 花子, 2026-11-21");

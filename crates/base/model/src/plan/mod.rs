@@ -176,40 +176,7 @@ pub enum PlanError {
 }
 
 fn read(toml: &str) -> Result<Plan, PlanError> {
-    from_toml(toml).map_err(|error| PlanError::Toml(in_plain_words(&error.in_text)))
-}
-
-/// Expected form of a key, as serde names it and as the author of a plan knows it.
-const EXPECTED: [(&str, &str); 12] = [
-    ("a nonzero u16", "a whole number from 1: write it like 6"),
-    ("a nonzero u32", "a whole number from 1: write it like 6"),
-    ("a nonzero u64", "a whole number from 1: write it like 6"),
-    ("u8", "a whole number: write it like 4"),
-    ("u16", "a whole number: write it like 1500"),
-    ("u32", "a whole number: write it like 1500"),
-    ("u64", "a whole number: write it like 1500"),
-    ("f64", "a number: write it like 0.5"),
-    ("a string", "a text: write it like \"text\""),
-    ("a boolean", "true or false"),
-    ("a sequence", "a list: write it like [64, 1518]"),
-    ("a map", "a table: write it like [[latency]]"),
-];
-
-/// The message of an error without names of Rust's types.
-fn in_plain_words(error: &str) -> String {
-    let plain = |line: &str| {
-        let known = line.rsplit_once(", expected ").and_then(|(found, expected)| {
-            let (name, words) = EXPECTED.iter().find(|(name, _)| *name == expected)?;
-            // A number without quotation marks is said again within them.
-            let words = match found.split('`').nth(1).filter(|_| *name == "a string") {
-                Some(number) => format!("a text: write it like \"{number}\""),
-                None => (*words).to_owned(),
-            };
-            Some(format!("{found}, expected {words}"))
-        });
-        known.unwrap_or_else(|| line.to_owned())
-    };
-    error.split('\n').map(plain).collect::<Vec<_>>().join("\n")
+    from_toml(toml).map_err(|error| PlanError::Toml(error.in_text))
 }
 
 fn one() -> NonZeroU32 {
@@ -246,8 +213,7 @@ impl Plan {
     fn set(toml: &str, sets: &[String]) -> Result<Self, PlanError> {
         let mut table = toml::from_str(toml).map_err(|error| PlanError::Toml(error.to_string()))?;
         apply_sets(&mut table, sets)?;
-        from_toml(&table.to_string())
-            .map_err(|error| PlanError::Set { set: sets.join(" "), why: in_plain_words(&error.message) })
+        from_toml(&table.to_string()).map_err(|error| PlanError::Set { set: sets.join(" "), why: error.message })
     }
 
     /// TOML that reads back as this plan.
@@ -580,7 +546,7 @@ duration = "2 s"
         assert!(error(&both).contains("exactly one of"));
         let by_reference = |rest: &str| error(&format!("{both}\nreference = \"mine\"\n{rest}"));
         assert!(by_reference("").contains("within is missing"));
-        assert!(by_reference("within = \"20\"").contains("has no unit; use one of %"));
+        assert!(by_reference("within = \"20\"").contains("has no unit; write it like \"20 %\""));
         assert!(by_reference("within = \"20 %\"\nat_most = \"5 us\"").contains("exactly one of"));
     }
 
