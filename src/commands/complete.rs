@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeSet, ffi::OsStr, fs, path::Path};
 
-use clap::{Arg, Command};
+use clap::{Arg, Command, ValueEnum};
 use clap_complete::{
     CompleteEnv, Shell,
     engine::{ArgValueCompleter, CompletionCandidate, PathCompleter, ValueCompleter},
@@ -13,7 +13,10 @@ use model::RunId;
 use store::Store;
 
 use super::{bed, plans};
-use crate::{cli, paths, references};
+use crate::{
+    cli::{self, ComparedFormat, Format},
+    paths, references,
+};
 
 /// By it a shell asks for completions; it names the shell.
 const VARIABLE: &str = "WIREPROOF_COMPLETE";
@@ -42,7 +45,8 @@ pub(super) fn script(shell: Shell) -> std::io::Result<Vec<u8>> {
 fn completing(command: Command) -> Command {
     let name = command.get_name().to_owned();
     let complete = |arg: Arg| match candidates(&name, arg.get_id().as_str()) {
-        Some(candidates) => arg.add(ArgValueCompleter::new(candidates)),
+        // A word includes all before its last comma, so that nothing is offered twice.
+        Some(candidates) => arg.value_delimiter(None).add(ArgValueCompleter::new(candidates)),
         None => arg,
     };
     command.mut_args(complete).mut_subcommands(completing)
@@ -61,6 +65,9 @@ fn candidates(command: &str, argument: &str) -> Option<Candidates> {
         ("compare", "runs") => compared,
         (_, "run") => runs,
         (_, "references") => references,
+        (_, "lang") => |current| these(["en", "ja"], current),
+        ("compare", "formats") => |current| listed(forms::<ComparedFormat>(), current),
+        (_, "formats") => |current| listed(forms::<Format>(), current),
         (_, "interface" | "interfaces" | "dev") => |current| these(interfaces(), current),
         _ => return None,
     })
@@ -82,6 +89,32 @@ fn these(all: impl IntoIterator<Item: Into<String>>, current: &OsStr) -> Vec<Com
     let current = current.to_string_lossy();
     let fit = all.into_iter().map(Into::into).filter(|it: &String| it.starts_with(&*current));
     fit.map(CompletionCandidate::new).collect()
+}
+
+/// Forms of a report.
+fn forms<F: ValueEnum>() -> Vec<String> {
+    F::value_variants().iter().filter_map(|form| Some(form.to_possible_value()?.get_name().to_owned())).collect()
+}
+
+/// The last word of a list, without those that stand in it already.
+fn listed(all: Vec<String>, current: &OsStr) -> Vec<CompletionCandidate> {
+    let text = current.to_string_lossy();
+    let before = text.rsplit_once(',').map_or("", |(before, _)| before);
+    let left = all.into_iter().filter(|word| !before.split(',').any(|known| known == word));
+    these(left.map(|word| if before.is_empty() { word } else { format!("{before},{word}") }), current)
+}
+
+/// Interfaces for a bed of ports: without the loopback one, and that of a default route, which a bed only takes when told to.
+fn ports() -> Vec<String> {
+    let uplinks = uplinks(&fs::read_to_string("/proc/net/route").unwrap_or_default());
+    interfaces().into_iter().filter(|name| name != "lo" && !uplinks.contains(name)).collect()
+}
+
+/// Interfaces of default routes in the kernel's table: the second field is the destination, in hexadecimal.
+fn uplinks(table: &str) -> Vec<String> {
+    let fields = table.lines().skip(1).map(|line| line.split_whitespace().collect::<Vec<_>>());
+    let default = fields.filter(|fields| fields.get(1) == Some(&"00000000"));
+    default.filter_map(|fields| fields.first().map(|name| (*name).to_owned())).collect()
 }
 
 fn interfaces() -> Vec<String> {
@@ -112,8 +145,11 @@ fn beds_and_layouts(current: &OsStr) -> Vec<CompletionCandidate> {
     let Some(ports) = text.strip_prefix("ports:") else {
         return these(LAYOUTS.into_iter().map(str::to_owned).chain(beds()), current);
     };
-    let first = ports.split_once(',').map_or(String::new(), |(first, _)| format!("{first},"));
-    these(interfaces().into_iter().map(|port| format!("ports:{first}{port}")), current)
+    let with_prefix = |it: CompletionCandidate| it.add_prefix("ports:");
+    match ports.matches(',').count() {
+        0 | 1 => listed(self::ports(), OsStr::new(ports)).into_iter().map(with_prefix).collect(),
+        _ => vec![],
+    }
 }
 
 /// The store of the calling user; `None` where there is none, or it cannot be read.
@@ -192,8 +228,24 @@ mod tests {
         assert_eq!(offered("report", "references", "a"), ["all"]);
         assert_eq!(offered("report", "references", "mine,trex"), ["mine,trex-vyos"]);
         assert_eq!(offered("verify", "bed", "po"), ["ports:"]);
-        assert_eq!(offered("verify", "bed", "ports:l"), ["ports:lo"]);
-        assert_eq!(offered("verify", "bed", "ports:eth9,l"), ["ports:eth9,lo"]);
+        let no_words: [&str; 0] = [];
+        assert_eq!(offered("verify", "bed", "ports:l"), no_words, "the loopback interface has no cable");
         assert_eq!(offered("watch", "interfaces", "l"), ["lo"]);
+        assert_eq!(offered("verify", "lang", ""), ["en", "ja"]);
+    }
+
+    #[test]
+    fn a_word_of_a_list_is_offered_once() {
+        assert_eq!(offered("verify", "formats", "h"), ["html"]);
+        assert_eq!(offered("verify", "formats", "html,"), ["html,pdf", "html,md", "html,csv", "html,json"]);
+        let compared = offered("compare", "formats", "html,");
+        assert!(
+            compared.contains(&"html,pdf".to_owned()) && !compared.contains(&"html,csv".to_owned()),
+            "{compared:?}"
+        );
+        let ports = ["eth1", "eth2"].map(str::to_owned).to_vec();
+        assert_eq!(words(&listed(ports, OsStr::new("eth1,"))), ["eth1,eth2"]);
+        let table = "Iface\tDestination\tGateway\neth0\t00000000\t0102A8C0\neth1\t0002A8C0\t00000000\n";
+        assert_eq!(uplinks(table), ["eth0"]);
     }
 }
