@@ -1,8 +1,12 @@
 //! The path to a host that runs nothing of ours.
 
-use std::net::{IpAddr, ToSocketAddrs};
+use std::{
+    io::{IsTerminal, stderr},
+    net::{IpAddr, ToSocketAddrs},
+};
 
 use agent::{PathControl, PathError, Toward, toward};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use model::{IpVersion, PathTo};
 use report::PathToDocument;
 
@@ -18,7 +22,7 @@ pub(super) fn path_to(destination: &str, options: &PathOptions, common: &Common)
     let addresses = addresses(destination, options.ip)?;
     let (mut found, mut failed) = (Vec::new(), Vec::new());
     for address in addresses {
-        match search(address, options) {
+        match search(address, options, common) {
             Ok(path) => {
                 let conclusion = verdict::path_to(&path);
                 found.push((path, conclusion));
@@ -37,9 +41,21 @@ pub(super) fn path_to(destination: &str, options: &PathOptions, common: &Common)
     Ok(Exit::Done)
 }
 
-fn search(address: IpAddr, options: &PathOptions) -> Result<PathTo, PathError> {
+fn search(address: IpAddr, options: &PathOptions, common: &Common) -> Result<PathTo, PathError> {
     let wanted = Toward { address, method: options.method, rounds: options.hops.unwrap_or(0), tcp: options.tcp };
-    toward(&wanted, &PathControl::default())
+    let (table, lang) = (live_table(common), language(common));
+    let found = toward(&wanted, &PathControl::default(), |hops| table.set_message(report::hops(&hops, lang)));
+    table.finish_and_clear();
+    found
+}
+
+/// Words on a terminal that the next ones replace; nothing elsewhere.
+fn live_table(common: &Common) -> ProgressBar {
+    let is_shown = !common.quiet && stderr().is_terminal();
+    let target = if is_shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let table = ProgressBar::with_draw_target(None, target);
+    let style = ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_spinner());
+    table.with_style(style)
 }
 
 fn addresses(destination: &str, ip: Option<IpVersion>) -> Result<Vec<IpAddr>, Words> {

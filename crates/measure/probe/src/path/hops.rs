@@ -62,6 +62,11 @@ impl Hops {
         self.waiting.is_empty()
     }
 
+    /// The outcome so far.
+    pub(super) fn so_far(&self) -> Vec<Hop> {
+        (1..).zip(self.hops.iter().cloned()).map(|(number, tally)| tally.finish(number)).collect()
+    }
+
     /// The outcome, in the order of the way.
     pub(super) fn finish(self) -> Vec<Hop> {
         (1..).zip(self.hops).map(|(number, tally)| tally.finish(number)).collect()
@@ -112,6 +117,7 @@ mod tests {
         let router =
             Hop { number: 1, addresses: vec![address(1), address(7)], sent: 3, answered: 2, times: times(3, 5, 5) };
         let end = Hop { number: 2, addresses: vec![address(9)], sent: 3, answered: 3, times: times(10, 20, 30) };
+        assert_eq!(hops.so_far(), [router.clone(), end.clone()]);
         assert_eq!(hops.finish(), [router, end]);
     }
 

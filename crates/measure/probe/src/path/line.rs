@@ -87,13 +87,13 @@ pub(super) trait Line {
         Ok(burst.outcomes())
     }
 
-    /// Sends to each hop in turn, round by round; `done` is told of each round.
+    /// Sends to each hop in turn, round by round; `done` learns of each round, and of the answers so far.
     fn ask_hops(
         &mut self,
         routers: u8,
         size: u32,
         (rounds, timeout): (u32, Duration),
-        done: impl Fn(&Control, u32),
+        mut done: impl FnMut(&Control, u32, &Hops),
     ) -> Result<Vec<Hop>, ProbeError> {
         let mut hops = Hops::new(routers);
         for round in 1..=rounds {
@@ -108,7 +108,7 @@ pub(super) trait Line {
             let is_last = round == rounds;
             let patience = if is_last { timeout } else { ROUND.saturating_sub(began.elapsed()) };
             self.gather(patience, &mut hops, of_hop, |hops| is_last && hops.is_answered())?;
-            done(self.control(), round);
+            done(self.control(), round, &hops);
         }
         Ok(hops.finish())
     }

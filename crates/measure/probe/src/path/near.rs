@@ -86,7 +86,7 @@ impl Near {
         let Some(routers) = routers.filter(|_| self.rounds > 0) else { return Ok(Vec::new()) };
         let (size, asked) = (self.socket.smallest(), (self.rounds, self.timeout));
         let mut way = OneWay { near: self, control, way: DataDirection::Forward, grace: Duration::ZERO, bursts: 0 };
-        way.ask_hops(routers, size, asked, |control, round| control.reached(OF_SEARCH + u64::from(round)))
+        way.ask_hops(routers, size, asked, |control, round, _| control.reached(OF_SEARCH + u64::from(round)))
     }
 
     fn search(&mut self, way: DataDirection, likely: u32, rtt: Duration, control: &Control) -> Result<Leg, ProbeError> {

@@ -62,11 +62,12 @@ pub struct Toward {
     pub tcp: Option<u16>,
 }
 
-/// Searches the largest packet that arrives at a host, and the routers before it.
+/// Searches the largest packet that arrives at a host, and the routers before it. `each_round` gets the hops as they are after each round
+/// of packets to them.
 ///
 /// # Errors
 /// Without a route, without an answer, or if `control` stops it.
-pub fn toward(wanted: &Toward, control: &Control) -> Result<PathTo, ProbeError> {
+pub fn toward(wanted: &Toward, control: &Control, mut each_round: impl FnMut(Vec<Hop>)) -> Result<PathTo, ProbeError> {
     let began = Instant::now();
     let way = route::to(&mut RouteQueries::open(|socket| socket)?, wanted.address, None)?;
     let source = way.source.ok_or_else(|| ProbeError::Unable {
@@ -84,7 +85,10 @@ pub fn toward(wanted: &Toward, control: &Control) -> Result<PathTo, ProbeError> 
         Some(routers) if wanted.rounds > 0 => {
             control.expect(wanted.rounds.into());
             let asked = (wanted.rounds, host.timeout);
-            host.ask_hops(routers, size, asked, |control, round| control.reached(round.into()))?
+            host.ask_hops(routers, size, asked, |control, round, hops| {
+                control.reached(round.into());
+                each_round(hops.so_far());
+            })?
         }
         _ => first,
     };

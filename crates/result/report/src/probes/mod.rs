@@ -20,7 +20,7 @@ pub use self::{
     goodput::{FlowEntry, FlowFigures, GoodputBps, GoodputFigures},
     latency::LatencyFigures,
     packets::{PacketsFigures, StreamFigures},
-    path::{BothWays, PathFigures, path_to},
+    path::{BothWays, PathFigures, hops, path_to},
     transactions::TransactionsFigures,
 };
 use crate::{

@@ -12,7 +12,7 @@ use model::{PathSpec, alike::distinct};
 use self::group::{PathGroup, leg_mtu};
 pub use self::{
     document::{BothWays, PathFigures},
-    toward::path_to,
+    toward::{hops, path_to},
 };
 use super::{MainFigure, Probe, Spec};
 use crate::{

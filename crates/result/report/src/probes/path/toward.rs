@@ -47,8 +47,13 @@ fn one((path, conclusion): &(PathTo, PathConclusion), asked: &str, t: &Texts) ->
         });
     }
     lines.extend(devices(path, cause.and_then(|culprit| culprit.device.as_deref()), t));
-    lines.extend(hops(path, t));
+    lines.extend(hop_table(&path.hops, t));
     lines
+}
+
+/// Hops as they answered so far, like the table at the end.
+pub fn hops(hops: &[Hop], lang: Lang) -> String {
+    hop_table(hops, Texts::of(lang)).join("\n").trim_start_matches('\n').to_owned()
 }
 
 fn of_tcp(tcp: &TcpPackets, t: &Texts) -> String {
@@ -73,7 +78,7 @@ fn devices(path: &PathTo, culprit: Option<&str>, t: &Texts) -> Vec<String> {
     table(head, path.devices.iter().map(row).collect())
 }
 
-fn hops(path: &PathTo, t: &Texts) -> Vec<String> {
+fn hop_table(hops: &[Hop], t: &Texts) -> Vec<String> {
     let head = [
         t.get("hop-col-address"),
         t.get("hop-col-number"),
@@ -88,5 +93,5 @@ fn hops(path: &PathTo, t: &Texts) -> Vec<String> {
         let median = show::or_none(hop.times, |times| format!("{} µs", show::micros(times.median.0 as f64)));
         Row([name, hop.number.to_string(), hop.sent.to_string(), missing, median], vec![])
     };
-    table(head, path.hops.iter().map(row).collect())
+    table(head, hops.iter().map(row).collect())
 }
