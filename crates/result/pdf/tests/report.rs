@@ -115,7 +115,7 @@ impl Sheet {
         let [width, height] = [width, height].map(|size| str::from_utf8(size).unwrap().parse::<usize>().unwrap());
         let rows: Vec<bool> = points.chunks(width).map(|row| row.iter().any(|grey| *grey < 225)).collect();
         // The margins of `report.typ`.
-        Self { is_turned: width > height, rows: rows[20..height - 18].to_vec() }
+        Self { is_turned: width > height, rows: rows[18..height - 15].to_vec() }
     }
 
     /// The share of its height that is empty in one piece.

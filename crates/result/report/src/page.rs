@@ -176,6 +176,8 @@ pub(crate) struct Figure {
     pub(crate) drawing: Drawing,
     /// Meaning of colours and marks.
     pub(crate) legend: Vec<LegendEntry>,
+    /// On paper, whether text after it may stand before it, so that no hole is left before a page break.
+    pub(crate) floats: bool,
 }
 
 /// A drawing.

@@ -164,5 +164,6 @@ fn figure(photo: &Photo, item: &ManualItem, number: u32, t: &Texts) -> Figure {
         description: t.with("photo-description", &[("what", &item.what)]),
         drawing: Drawing::Photo { bytes: photo.content.clone(), kind: photo.kind },
         legend: vec![],
+        floats: false,
     }
 }

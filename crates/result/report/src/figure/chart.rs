@@ -61,7 +61,7 @@ impl Chart {
             (Drawing::Svg { width, height, content }, self.legend.clone())
         };
         let Self { title: caption, note, description, .. } = self;
-        Figure { number: Number::default(), caption, note, description, drawing, legend }
+        Figure { number: Number::default(), caption, note, description, drawing, legend, floats: true }
     }
 
     /// The series of one style, and those of others' figures.

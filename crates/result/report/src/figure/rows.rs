@@ -103,6 +103,7 @@ impl Rows {
                 content: content.into_string(),
             },
             legend: self.legend.clone(),
+            floats: true,
         }
     }
 

@@ -58,6 +58,7 @@ pub(crate) fn topology(run: &Run, devices: &[&PathDevice], t: &Texts) -> Figure 
         description: words.join("; "),
         drawing: drawn.drawing(&link),
         legend: vec![],
+        floats: false,
     }
 }
 

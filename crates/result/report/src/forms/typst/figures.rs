@@ -16,9 +16,7 @@ const FONTS: &str = "svg text { font-family: 'Noto Sans JP'; } svg .value { font
 /// A drawing wider than this takes the whole width of the page.
 const NARROW: u32 = 640;
 /// Width on paper of a narrow drawing and of a wide one, in millimetres.
-const WIDTHS: [u32; 2] = [115, 170];
-/// A drawing higher than this, in millimetres, would leave a hole before a page break, so it floats to the next sheet with room for it.
-const LOW: u32 = 60;
+const WIDTHS: [u32; 2] = [105, 170];
 
 impl Sheets<'_> {
     pub(super) fn figure(&mut self, figure: &Figure) -> String {
@@ -26,7 +24,7 @@ impl Sheets<'_> {
         let drawing = self.drawing(figure);
         let legend = array(figure.legend.iter().map(|entry| self.entry(entry)));
         let note = optional((!figure.note.is_empty()).then(|| string(&figure.note)));
-        let placement = if stays(&figure.drawing) { ", placement: none" } else { "" };
+        let placement = if figure.floats { "" } else { ", placement: none" };
         format!("#drawing({number}, {}, {drawing}, {note}, {legend}{placement})", string(&figure.caption))
     }
 
@@ -73,15 +71,6 @@ impl Sheets<'_> {
 /// Width on paper, in millimetres.
 fn on_paper(width: u32) -> u32 {
     WIDTHS[usize::from(width > NARROW)]
-}
-
-/// Whether a drawing stands where it is named: a low one beneath its heading, and a photo behind the list of items.
-fn stays(drawing: &Drawing) -> bool {
-    match drawing {
-        Drawing::Svg { width, height, .. } => on_paper(*width) * height <= LOW * width,
-        Drawing::Photo { .. } => true,
-        Drawing::Panels(_) => false,
-    }
 }
 
 fn mark_name(entry: &LegendEntry) -> String {
