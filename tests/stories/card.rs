@@ -23,6 +23,9 @@ fn virtual_ports_leave_the_question_open_and_small_frames_answer_it() {
     assert!(told.contains("MTU 9000: packets up to 9000 B pass"), "{told}");
     let page = fs::read_to_string(out.join("report.md")).unwrap();
     assert!(page.contains("Not decided") && page.contains("Checks of the card"), "{page}");
+    let rates =
+        page.lines().filter(|line| line.contains("TCP forward, MTU 1500") && line.contains("reverse, MTU 9000"));
+    assert_eq!(rates.count(), 1, "one row for all that share their advice: {page}");
 
     // A port that says 9000 and carries less, like a switch between without jumbo frames.
     let bad = Bad::new(&desk, BED);

@@ -27,7 +27,7 @@ pub struct LoadedRtt {
     pub direction: Direction,
     /// Median RTT, in nanoseconds; the timeout where most replies were lost or late.
     pub rtt_ns: f64,
-    /// Increase over the idle path, in nanoseconds.
+    /// Increase over the idle path, in nanoseconds; negative where it was shorter.
     pub increase_ns: f64,
     /// Goodput of the load, in bit/s; in both directions, of the slower one. Null where it is not known.
     pub goodput_bps: Option<f64>,

@@ -3,8 +3,8 @@
 use std::cmp::Reverse;
 
 use model::{
-    Assessment, Delta, Evidence, FlowAssessment, KeyFigure, Limited, LimitedBy, LossAt, PageOne, Place, ProbeSpec,
-    Reference, Run, Trial, TrialAssessment, alike::grouped, plan::Purpose, rfc2544::Rfc2544,
+    Assessment, Bufferbloat, Delta, Evidence, FlowAssessment, KeyFigure, Limited, LimitedBy, LossAt, MainLimit,
+    PageOne, Place, ProbeSpec, Reference, Run, Trial, TrialAssessment, alike::grouped, plan::Purpose, rfc2544::Rfc2544,
 };
 
 use crate::{
@@ -25,12 +25,14 @@ pub fn assess(run: &Run, references: &[Reference], chosen: &Chosen) -> Assessmen
     let trials: Vec<TrialAssessment> = run.trials.iter().map(|trial| probes::assess(run, trial)).collect();
     let tests = rfc2544(run, &trials);
     let Limits { known: limited, unknown: limit_unknown, ways } = limited(run, &trials);
+    let bufferbloat = bufferbloat(run);
+    let page_one = without_answered(run, &bufferbloat, page_one(run, &outcomes, &limited, ways));
     Assessment {
         verdict: overall(&outcomes, run.identity.as_ref()),
-        page_one: first_page(run, &tests, page_one(run, &outcomes, &limited, ways)),
+        page_one: first_page(run, &tests, page_one),
         outcomes,
         comparisons: (*chosen != Chosen::None).then(|| beside_references(run, references, chosen)),
-        bufferbloat: bufferbloat(run),
+        bufferbloat,
         rfc2544: tests,
         searches: searches(run),
         card: (run.plan.purpose == Some(Purpose::Card)).then(|| card_health(run, &trials)),
@@ -41,6 +43,18 @@ pub fn assess(run: &Run, references: &[Reference], chosen: &Chosen) -> Assessmen
         losses: losses(run, &trials),
         trials,
     }
+}
+
+/// The first page without figures that its answer about a card or about latency under load shows already, and without the schedule of
+/// messages as a limit of that latency.
+fn without_answered(run: &Run, bufferbloat: &[Bufferbloat], mut page: PageOne) -> PageOne {
+    let is_shown = |spec: &ProbeSpec| {
+        run.plan.purpose == Some(Purpose::Card) || bufferbloat.iter().any(|answer| answer.idle == *spec)
+    };
+    page.key_figures.retain(|figure| !matches!(figure, KeyFigure::Free(free) if is_shown(&free.spec)));
+    let says_nothing = |limit: &MainLimit| matches!(limit.place, Place::IntendedLoad | Place::NotKnown);
+    page.main_limit = page.main_limit.filter(|limit| bufferbloat.is_empty() || !says_nothing(limit));
+    page
 }
 
 /// The first page with the throughput of tests of RFC 2544 in the place of their single trials.

@@ -33,7 +33,7 @@ fn of_idle(run: &Run, idle: &Probe, probes: &[Probe]) -> Option<Bufferbloat> {
 fn beside(run: &Run, probe: &Probe, direction: Direction, idle_ns: f64) -> Option<LoadedRtt> {
     let rtt_ns = median(run, probe, Metric::LoadedRtt)?;
     let goodput_bps = median(run, probe, Metric::GoodputMean);
-    Some(LoadedRtt { direction, rtt_ns, increase_ns: (rtt_ns - idle_ns).max(0.0), goodput_bps })
+    Some(LoadedRtt { direction, rtt_ns, increase_ns: rtt_ns - idle_ns, goodput_bps })
 }
 
 /// Median over the whole trials; missing replies count as they would if each had only just been late.
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn replies_that_are_missing_count_as_late_and_a_faster_path_as_no_increase() {
+    fn replies_that_are_missing_count_as_late_and_a_faster_path_as_a_decrease() {
         let lost = LatencyResult {
             lost: Some(150),
             rtt_ns: TimeSummary { n: 200, min: Some(1), ..TimeSummary::default() },
@@ -105,7 +105,7 @@ mod tests {
         };
         let found = bufferbloat(&measured(10_000, [rtt(9_000), lost])).remove(0);
         let increases: Vec<f64> = found.loads.iter().map(|load| load.increase_ns).collect();
-        assert_eq!((increases, found.grade), (vec![0.0, 5e9 - 10_000.0], Grade::F));
+        assert_eq!((increases, found.grade), (vec![-1_000.0, 5e9 - 10_000.0], Grade::F));
     }
 
     #[test]

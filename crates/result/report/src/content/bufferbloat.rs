@@ -1,6 +1,9 @@
 //! Latency under load against that of the idle path: first page and terminal.
 
-use model::{Assessment, Bufferbloat, bufferbloat::LoadedRtt};
+use model::{
+    Assessment, Bufferbloat, Verdict,
+    bufferbloat::{Grade, LoadedRtt},
+};
 
 use crate::{
     columns::Columns,
@@ -15,14 +18,14 @@ type Row<'a> = (&'a Bufferbloat, Option<&'a LoadedRtt>);
 
 /// A grade and a table for each configuration that was measured beside a load.
 pub(super) fn blocks(assessment: &Assessment, t: &Texts) -> Vec<Block> {
-    assessment.bufferbloat.iter().flat_map(|it| [Block::Paragraph(Text::strong(grade(it, t))), table(it, t)]).collect()
+    assessment.bufferbloat.iter().flat_map(|it| [conclusion(it, t), table(it, t)]).collect()
 }
 
 /// The same in a line each.
 pub(crate) fn lines(assessment: &Assessment, t: &Texts) -> Vec<String> {
     let load = |load: &LoadedRtt| {
         let (direction, rtt) = (show::direction(load.direction, t), millis(load.rtt_ns));
-        t.with("bufferbloat-load", &[("direction", &direction), ("rtt", &rtt), ("increase", &millis(load.increase_ns))])
+        t.with("bufferbloat-load", &[("direction", &direction), ("rtt", &rtt), ("increase", &change(load.increase_ns))])
     };
     let line = |it: &Bufferbloat| {
         let loads: Vec<String> = it.loads.iter().map(load).collect();
@@ -30,6 +33,19 @@ pub(crate) fn lines(assessment: &Assessment, t: &Texts) -> Vec<String> {
         t.with("bufferbloat-line", &[("grade", &grade(it, t)), ("idle", &millis(it.idle_ns)), ("loads", &loads)])
     };
     assessment.bufferbloat.iter().map(line).collect()
+}
+
+fn conclusion(it: &Bufferbloat, t: &Texts) -> Block {
+    let worst = it.loads.iter().max_by(|a, b| a.increase_ns.total_cmp(&b.increase_ns));
+    let increase = worst.map_or_else(|| NO_FIGURE.to_owned(), |load| change(load.increase_ns));
+    let (colour_of, meaning) = match it.grade {
+        Grade::APlus | Grade::A => (Verdict::Pass, "bufferbloat-good"),
+        Grade::B | Grade::C => (Verdict::Inconclusive, "bufferbloat-fair"),
+        Grade::D | Grade::F => (Verdict::Fail, "bufferbloat-bad"),
+    };
+    let meaning = Text::from(t.with(meaning, &[("increase", &increase)]));
+    let meaning = it.from.clone().map(Text::from).into_iter().chain([meaning]).collect();
+    Block::Verdict { verdict: Some(colour_of), word: grade(it, t), meaning }
 }
 
 fn grade(it: &Bufferbloat, t: &Texts) -> String {
@@ -47,13 +63,30 @@ fn table(it: &Bufferbloat, t: &Texts) -> Block {
         .words(t.get("col-tcp-load"), |(_, load): &Row<'_>| load.map_or_else(|| t.get("bufferbloat-idle"), direction))
         .figures(t.get("col-loaded-rtt"), |(it, load)| millis(load.map_or(it.idle_ns, |load| load.rtt_ns)))
         .figures(t.get("col-increase"), |(_, load)| {
-            load.map_or_else(|| Text::from(NO_FIGURE), |load| Text::strong(format!("+{}", millis(load.increase_ns))))
+            load.map_or_else(|| Text::from(NO_FIGURE), |load| Text::strong(change(load.increase_ns)))
         })
         .figures(t.get("col-load-goodput"), |(_, load)| or_none(load.and_then(|it| it.goodput_bps), show::rate))
         .table(t.with("bufferbloat-caption", &[("traffic", &traffic)]), &rows)
 }
 
+/// The same with its sign.
+fn change(ns: f64) -> String {
+    let words = millis(ns.abs());
+    let sign = if ns < 0.0 && words != millis(0.0) { '-' } else { '+' };
+    format!("{sign}{words}")
+}
+
 /// Nanoseconds as milliseconds, without the unit.
 fn millis(ns: f64) -> String {
     format!("{:.2}", ns / 1e6)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shorter_round_trip_has_its_sign_and_no_change_is_no_decrease() {
+        assert_eq!([1.5e6, -40e3, -1e3].map(change), ["+1.50", "-0.04", "+0.00"]);
+    }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Display;
 
 use model::{
-    Assessment, Verdict,
+    Assessment, Place, Verdict,
     alike::grouped,
     card_health::{CardCheck, CardFinding, CardHealth, Health},
 };
@@ -25,19 +25,41 @@ pub(super) fn blocks(assessment: &Assessment, t: &Texts) -> Vec<Block> {
 /// The conclusion, a line of what is fine, and a line for each advice.
 pub(crate) fn lines(assessment: &Assessment, t: &Texts) -> Vec<String> {
     let Some(card) = &assessment.card else { return vec![] };
-    let findings = |checks: &[&CardCheck]| {
-        let findings: Vec<String> = checks.iter().map(|check| finding(&check.finding, t)).collect();
-        findings.join(&t.get("list-semicolon"))
-    };
-    let (fine, others): (Vec<_>, Vec<_>) = card.checks.iter().partition(|check| check.health == Health::Fine);
-    let fine = (!fine.is_empty()).then(|| t.with("card-health-good", &[("checks", &findings(&fine))]));
-    let alike = |a: &&CardCheck, b: &&CardCheck| a.health == b.health && advice(a, t) == advice(b, t);
-    let other = |checks: Vec<&CardCheck>| {
-        let (word, advice) = (check_word(checks[0], t), advice(checks[0], t));
-        t.with("card-health-check", &[("word", &word), ("finding", &findings(&checks)), ("advice", &advice)])
+    let (fine, others): (Vec<_>, Vec<_>) = by_advice(card, t).into_iter().partition(|row| row.advice.is_empty());
+    let fine: Vec<&CardCheck> = fine.into_iter().flat_map(|row| row.checks).collect();
+    let fine = (!fine.is_empty()).then(|| t.with("card-health-good", &[("checks", &findings(&fine, t))]));
+    let other = |row: Row<'_>| {
+        let (word, finding) = (check_word(row.checks[0], t), findings(&row.checks, t));
+        t.with("card-health-check", &[("word", &word), ("finding", &finding), ("advice", &row.advice)])
     };
     let word = t.with("card-health-line", &[("word", &word(card.health, t)), ("meaning", &meaning(card.health, t))]);
-    [word].into_iter().chain(fine).chain(grouped(others, alike).into_iter().map(other)).collect()
+    [word].into_iter().chain(fine).chain(others.into_iter().map(other)).collect()
+}
+
+/// Checks with one result and one advice, which is empty for those that are fine.
+struct Row<'c> {
+    checks: Vec<&'c CardCheck>,
+    advice: String,
+}
+
+/// A row for each check that is fine, and one for each advice.
+fn by_advice<'c>(card: &'c CardHealth, t: &Texts) -> Vec<Row<'c>> {
+    let is_fine = |check: &CardCheck| check.health == Health::Fine;
+    let with_advice = card.checks.iter().map(|check| {
+        let advice = if is_fine(check) { String::new() } else { advice(check, t) };
+        (check, advice)
+    });
+    let alike = grouped(with_advice, |(a, of_a), (b, of_b)| !is_fine(a) && a.health == b.health && of_a == of_b);
+    let row = |all: Vec<(&'c CardCheck, String)>| Row {
+        checks: all.iter().map(|(check, _)| *check).collect(),
+        advice: all.into_iter().next().map(|(_, advice)| advice).unwrap_or_default(),
+    };
+    alike.into_iter().map(row).collect()
+}
+
+fn findings(checks: &[&CardCheck], t: &Texts) -> String {
+    let findings: Vec<String> = checks.iter().map(|check| finding(&check.finding, t)).collect();
+    findings.join(&t.get("list-semicolon"))
 }
 
 fn conclusion(card: &CardHealth, t: &Texts) -> Block {
@@ -46,14 +68,17 @@ fn conclusion(card: &CardHealth, t: &Texts) -> Block {
 }
 
 fn table(card: &CardHealth, t: &Texts) -> Block {
-    let mark = |check: &CardCheck| Text::from(Span::Verdict(verdict(check.health), check_word(check, t)));
-    let is_fine = |check: &CardCheck| check.health == Health::Fine;
+    let rows = by_advice(card, t);
+    let mark = |row: &Row<'_>| {
+        let check = row.checks[0];
+        Text::from(Span::Verdict(verdict(check.health), check_word(check, t)))
+    };
     Columns::new()
         .words(t.get("col-check-result"), mark)
-        .long(t.get("col-check-finding"), |check: &CardCheck| finding(&check.finding, t))
-        .long(t.get("col-check-advice"), |check| if is_fine(check) { String::new() } else { advice(check, t) })
-        .only_if(!card.checks.iter().all(is_fine))
-        .table(t.get("card-health-caption"), &card.checks)
+        .long(t.get("col-check-finding"), |row: &Row<'_>| findings(&row.checks, t))
+        .long(t.get("col-check-advice"), |row| row.advice.clone())
+        .only_if(rows.iter().any(|row| !row.advice.is_empty()))
+        .table(t.get("card-health-caption"), &rows)
 }
 
 /// The verdict whose colour it has.
@@ -78,7 +103,13 @@ fn check_word(check: &CardCheck, t: &Texts) -> String {
 }
 
 fn advice(check: &CardCheck, t: &Texts) -> String {
-    t.of_value("card-advice", &check.finding)
+    match &check.finding {
+        CardFinding::Goodput { line_bps: None, .. } => t.get("card-advice-no-rate"),
+        CardFinding::Goodput {
+            limited_by: Some(Place::SenderCpu | Place::ReceiverCpu | Place::SoftirqCore), ..
+        } => t.get("card-advice-cores"),
+        finding => t.of_value("card-advice", finding),
+    }
 }
 
 fn finding(finding: &CardFinding, t: &Texts) -> String {

@@ -1,9 +1,12 @@
 # 負荷時の遅延。キーは en/ と同じ。
 
 bufferbloat-grade = 負荷時の遅延(バッファブロート): 評価 { $grade }
+bufferbloat-good = 経路が飽和していても応答は速いままです。往復遅延の変化は最大 { $increase } ms です。
+bufferbloat-fair = 経路が飽和すると往復遅延が最大 { $increase } ms 増えます。通話やゲームに影響が出ることがあります。ボトルネックのキューを短くする(fq_codel、cake)と改善します。
+bufferbloat-bad = 経路が飽和すると往復遅延が最大 { $increase } ms 増えます。ボトルネックのキューが深すぎます。キューを短くする(fq_codel、cake)と改善します。
 bufferbloat-caption = 無負荷時と TCP 負荷時の RTT の中央値({ $traffic })。評価は最大の増加分に対するもので、DSLReports と Waveform の基準によります(5 ms 未満 A+、30 ms 未満 A、60 ms 未満 B、200 ms 未満 C、400 ms 未満 D、それ以外 F)。
 bufferbloat-line = { $grade }。無負荷 { $idle } ms、TCP 負荷 { $loads }。
-bufferbloat-load = { $direction }: { $rtt } ms(+{ $increase })
+bufferbloat-load = { $direction }: { $rtt } ms({ $increase })
 bufferbloat-idle = なし
 col-tcp-load = TCP 負荷
 col-loaded-rtt = RTT p50 (ms)

@@ -31,7 +31,9 @@ pub(super) fn assess(run: &Run, trial: &Trial, spec: &LatencySpec, result: &Late
 
 fn limited_by(run: &Run, ends: Ends<'_>, spec: &LatencySpec, result: &LatencyResult, losses: &[LossAt]) -> LimitedBy {
     let (trial, way) = (ends.trial, ends.forward());
-    let scheduled = spec.rate.and_then(|_| schedule(run, trial, &way, result));
+    // Beside a load of TCP, that is the load, and not the messages that measure.
+    let is_of_messages = |it: &LimitedBy| spec.tcp_load.is_none() || it.place != Place::IntendedLoad;
+    let scheduled = spec.rate.and_then(|_| schedule(run, trial, &way, result)).filter(is_of_messages);
     let rules = [lost(ends, result, losses), shared(run, &way), queued(ends), scheduled, stage(&way, result)];
     rules.into_iter().flatten().next().unwrap_or_else(|| unexplained(&way, Vec::new()))
 }
