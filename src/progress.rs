@@ -23,6 +23,8 @@ const LINE: Duration = Duration::from_secs(5);
 /// Progress of one run.
 pub(crate) struct Progress {
     lang: Lang,
+    /// All configurations of the plan.
+    specs: Vec<ProbeSpec>,
     show: Show,
     began: Instant,
     /// Estimated seconds: of all trials measured here, of those finished, of the one under way.
@@ -53,7 +55,8 @@ impl Progress {
         let shows_seconds = !common.json && stdout().is_terminal() && has_transfers_alone(plan);
         let (began, message) = (Instant::now(), String::new());
         let resets = Resets::new(lang, None);
-        Self { lang, show, began, total: 0.0, finished: 0.0, current: 0.0, message, shows_seconds, resets }
+        let specs = plan.specs();
+        Self { lang, specs, show, began, total: 0.0, finished: 0.0, current: 0.0, message, shows_seconds, resets }
     }
 
     /// The same with a command that resets the device under test.
@@ -139,7 +142,7 @@ impl Observer for Progress {
         self.total = self.finished + remaining.seconds;
         let number = number as usize;
         let notice = Notice::Measuring { what: &step.spec, step: number, steps: number - 1 + remaining.trials };
-        self.message = plain(&notice.text(self.lang));
+        self.message = plain(&notice.text_among(&self.specs, self.lang));
         self.draw(0.0);
         let said = self.resets.step(&step.spec);
         self.insist(said);

@@ -131,7 +131,15 @@ pub enum Notice<'a> {
 impl Notice<'_> {
     /// The notice in words.
     pub fn text(&self, lang: Lang) -> String {
-        let t = Texts::of(lang);
+        self.in_words(Texts::of(lang))
+    }
+
+    /// The same among configurations, which have names that tell them apart.
+    pub fn text_among(&self, specs: &[ProbeSpec], lang: Lang) -> String {
+        self.in_words(&Texts::naming(lang, specs.iter().cloned()))
+    }
+
+    fn in_words(&self, t: &Texts) -> String {
         let with = |values: &[(&str, &dyn Display)]| t.of_value_with("notice", self, values);
         match self {
             Self::Measuring { what, .. } => with(&[("what", &probes::measurement(what, t))]),
@@ -195,6 +203,10 @@ mod tests {
         let notice = Notice::Measuring { what, step: 3, steps: 12 };
         assert_eq!(notice.text(Lang::En), "3 of 12: measuring latency, UDP IPv4, spin, 64 B");
         assert_eq!(notice.text(Lang::Ja), "3/12: RTT(UDP IPv4・スピン待ち・64 B)を測定しています");
+        let lengths = "name = \"t\"\n[[goodput]]\nprotocol = \"tcp\"\nduration = \"10 s\"\n[[goodput]]\nprotocol = \"tcp\"\nduration = \"60 s\"";
+        let specs = Plan::parse(lengths, &[]).unwrap().specs();
+        let said = Notice::Measuring { what: &specs[1], step: 2, steps: 2 }.text_among(&specs, Lang::En);
+        assert!(said.contains("60 s"), "{said}");
         for notice in [
             Notice::Preparing,
             Notice::Undoing,
