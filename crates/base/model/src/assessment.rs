@@ -117,6 +117,8 @@ pub struct MainLimit {
     pub count: usize,
     /// All configurations and ways.
     pub of: usize,
+    /// Other places that limited as many, each with its endpoint.
+    pub also: Vec<(Place, Option<String>)>,
 }
 
 /// The conclusions of one trial.

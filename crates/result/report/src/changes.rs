@@ -10,6 +10,57 @@ const MOST: usize = 3;
 /// Text of a value that is absent.
 const NONE: &str = "–";
 
+/// Keys that have words.
+const WORDS: [&str; 47] = [
+    "error_ns",
+    "mac",
+    "plan",
+    "bed",
+    "settings",
+    "other_end",
+    "name",
+    "kind",
+    "simulated",
+    "clocks",
+    "relation",
+    "dut",
+    "machine",
+    "addresses",
+    "address",
+    "cpus",
+    "driver",
+    "bus",
+    "card",
+    "model",
+    "master",
+    "namespace",
+    "interface",
+    "link",
+    "speed_mbps",
+    "offloads",
+    "qdiscs",
+    "sysctls",
+    "kernel",
+    "kernel_command_line",
+    "hostname",
+    "os",
+    "cpu_model",
+    "microcode",
+    "hypervisor",
+    "memory_bytes",
+    "services",
+    "governors",
+    "file_system",
+    "mitigations",
+    "clock_source",
+    "isolated_cpus",
+    "firmware_version",
+    "gateways",
+    "repeats",
+    "ports",
+    "interrupts",
+];
+
 /// Part of the machines, the plan or the bed, with its values that differ.
 #[derive(Clone, Debug, PartialEq)]
 struct Object<'a> {
@@ -116,7 +167,7 @@ fn line(object: &Object<'_>, machines: Option<&Environment>, hidden: &mut usize,
     }
 }
 
-/// Path of an object: endpoints, interfaces and hosts in words, all else as in JSON.
+/// Path of an object in words.
 fn in_words(path: &str, machines: Option<&Environment>, t: &Texts) -> String {
     let mut keys = path.split(' ').peekable();
     let mut endpoint: Option<&EndpointFacts> = None;
@@ -135,7 +186,7 @@ fn in_words(path: &str, machines: Option<&Environment>, t: &Texts) -> String {
                 ("changed-host", machines.and_then(|it| it.hosts.get(index)).map(|it| &it.hostname))
             }
             _ => {
-                words.push(key.to_owned());
+                words.push(self::key(key, t));
                 continue;
             }
         };
@@ -145,13 +196,33 @@ fn in_words(path: &str, machines: Option<&Environment>, t: &Texts) -> String {
     words.join(" ")
 }
 
-/// Name of a value that the report shows in words, else its key in JSON.
+/// Name of a value in words.
 fn name(key: &str, t: &Texts) -> String {
     match key {
         "state" => t.get("changed-state"),
         "cpus_why" => t.get("changed-cores"),
-        _ => key.to_owned(),
+        _ => self::key(key, t),
     }
+}
+
+/// A key of the JSON in words.
+fn key(key: &str, t: &Texts) -> String {
+    match key {
+        known if WORDS.contains(&known) => t.get(&text_of(known)),
+        // Settings have the kernel's name.
+        sysctl if sysctl.contains('.') => sysctl.to_owned(),
+        key => key.replace('_', " "),
+    }
+}
+
+fn text_of(key: &str) -> String {
+    format!("changed-key-{}", key.replace('_', "-"))
+}
+
+/// Texts of keys that have words.
+#[cfg(test)]
+pub(crate) fn texts_of_keys() -> Vec<String> {
+    WORDS.iter().map(|key| text_of(key)).collect()
 }
 
 /// A value as the report shows it where it has words for it, else as in JSON.
@@ -180,6 +251,10 @@ mod tests {
     #[test]
     fn an_object_is_said_once_with_what_differs() {
         assert_eq!(lines(&["plan name: \"a\" → \"b\""]), ["plan name: \"a\" → \"b\""]);
+        let sysctl = ["endpoints 1 sysctls net.ipv4.tcp_sack: \"1\" → \"0\""];
+        assert_eq!(lines(&sysctl), ["endpoint 1 sysctl net.ipv4.tcp_sack: \"1\" → \"0\""]);
+        let peer = ["endpoints 1 interfaces 1 settings other_end: 1 → 2"];
+        assert_eq!(lines(&peer), ["endpoint 1 interface 1 settings peer interface: 1 → 2"]);
         assert_eq!(lines(&["simulated: true → false"]), ["simulated: true → false"]);
         let port = |port: u8, what: &str| format!("endpoints {port} interfaces 1 {what}");
         let changed = [1, 2].map(|it| [port(it, "name: \"lab\" → \"eth\""), port(it, "mtu: 1500 → 9000")]).concat();
@@ -201,7 +276,7 @@ mod tests {
         let [cores, state]: [String; 2] = grouped(&changed, None, Texts::of(Lang::Ja)).try_into().unwrap();
         assert_eq!(
             cores,
-            "bed エンドポイント 2 コアの選択理由: \"NUMAノード 0 のコア。2つの送信側で共用\" → \"指定どおり\""
+            "試験環境 エンドポイント 2 コアの選択理由: \"NUMAノード 0 のコア。2つの送信側で共用\" → \"指定どおり\""
         );
         assert_eq!(state, "エンドポイント 1 インターフェース 1 リンクの状態: \"アップ\" → –");
         let english = grouped(&changed, None, Texts::of(Lang::En));

@@ -1,8 +1,8 @@
 //! Trials of one configuration brought together, and figures over them.
 
-use model::{Interval, Total, Trial, TrialAssessment, trial::Measures};
+use model::{Interval, Metric, Total, Trial, TrialAssessment, trial::Measures};
 
-use crate::{material::Material, texts::Texts};
+use crate::{material::Material, page::Block, show, texts::Texts};
 
 /// All trials of one configuration, and of one sender where several took turns.
 pub(crate) struct Group<'a, S: Measures> {
@@ -83,6 +83,24 @@ impl Ranges {
         let range = t.get(range);
         if self == Self::Same { t.with("range-is-interval", &[("range", &range)]) } else { range }
     }
+}
+
+/// A note with the median of a metric that takes the slower way of each trial: the figure of the first page and of limits, which no table
+/// of single ways has. Nothing without groups.
+pub(crate) fn slower_way<'g, 'a: 'g, S: Measures + 'g>(
+    both_ways: impl Iterator<Item = (String, &'g Group<'a, S>)>,
+    metric: Metric,
+    t: &Texts,
+) -> Option<Block> {
+    let one = |(traffic, group): (String, &Group<'a, S>)| {
+        let values = group.trials.iter().filter_map(|(trial, _)| trial.figure(metric)?.known());
+        let spread = Spread::of(&values.collect::<Vec<_>>())?;
+        let value = |value: f64| show::metric_value(metric, value);
+        let (median, range) = (value(spread.median), spread.words(value, t));
+        Some(t.with("slower-way", &[("traffic", &traffic), ("median", &median), ("spread", &range)]))
+    };
+    let all = both_ways.filter_map(one).reduce(|a, b| a + &t.get("list-semicolon") + &b)?;
+    Some(Block::Note(t.with("slower-ways", &[("all", &all)]).into()))
 }
 
 /// Trials by configuration, in the order they were first measured.

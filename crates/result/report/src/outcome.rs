@@ -13,7 +13,14 @@ pub(crate) fn name(run: &Run, outcome: &LimitOutcome, t: &Texts) -> String {
     };
     let spec = run.plan.specs().into_iter().chain(measured).find(|spec| t.names.name(spec) == probe);
     let ends = from.zip(run.bed.receiver().map(|end| end.name.as_str()));
-    let named = |spec| show::with_way(probes::configuration(&spec, t), ends, t);
+    let named = |spec| {
+        show::of_senders(
+            run,
+            (&spec, outcome.limit.metric),
+            show::with_way(probes::configuration(&spec, t), ends, t),
+            t,
+        )
+    };
     spec.map_or_else(|| show::looked_for(&outcome.limit, t), named)
 }
 

@@ -198,6 +198,8 @@ mod tests {
             without(of("evidence", names::<Evidence>()), &["evidence-counter", "evidence-waited"]),
             of("evidence-waited", names::<Wait>()),
             of("place", names::<Place>()),
+            crate::changes::texts_of_keys(),
+            without(of("remedy", names::<Place>()), &["remedy-intended-load", "remedy-not-known"]),
             without(of("why", names::<NotComparable>()), &["why-ip", "why-protocol"]),
             of("culprit", names::<CulpritKind>()),
             of("short", names::<CulpritKind>()),

@@ -1,10 +1,13 @@
 //! Conclusions for the first page.
 
-use std::cmp::{Ordering, Reverse};
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::BTreeMap,
+};
 
 use model::{
-    Better, Doubt, FreeFigure, KeyFigure, LimitOutcome, Limited, MainLimit, ManualItem, Names, PageOne, Place, Run,
-    Tally, Trial, Undecided, Verdict, alike::grouped, probe::Selectors,
+    Better, Doubt, FreeFigure, KeyFigure, LimitOutcome, Limited, MainLimit, ManualItem, Names, PageOne, Place,
+    Protocol, Run, Tally, Trial, Undecided, Verdict, alike::grouped, probe::Selectors,
 };
 
 use crate::{interval, known_median};
@@ -53,22 +56,31 @@ fn undecided<'a>(outcomes: &'a [LimitOutcome], items: impl Iterator<Item = &'a M
     reasons
 }
 
-/// Failures, and the figures that the plan chose, or else the worst outcome of each figure that has a limit. Until there are enough, the
+/// Failures, and the figures that the plan chose, or else the worst outcome of each figure of each protocol that has a limit. Until there are enough, the
 /// first of each kind of traffic that no limit speaks of.
 fn key_figures(run: &Run, outcomes: &[LimitOutcome]) -> Vec<KeyFigure> {
-    let judged = judged(outcomes);
+    let judged = judged(run, outcomes);
     let most = if judged.is_empty() { MOST } else { FEWEST };
     let free = free_figures(run, outcomes).into_iter().map(KeyFigure::Free);
     let free = free.take(most.saturating_sub(judged.len()));
     judged.into_iter().map(KeyFigure::Judged).chain(free).collect()
 }
 
-/// The worst failure of each figure, whatever the plan chose; the worst outcome of each limit that it chose, then the others of these. The
+/// The protocol of each configuration, by its name.
+fn protocols(run: &Run) -> BTreeMap<String, Option<Protocol>> {
+    let names = Names::of_run(run);
+    let specs = crate::probes(run).into_iter().map(|probe| probe.spec);
+    specs.map(|spec| (names.name(&spec), spec.probe().selectors().protocol)).collect()
+}
+
+/// The worst failure of each figure of a protocol, whatever the plan chose; the worst outcome of each limit that it chose, then the others of these. The
 /// worst verdict stands first.
-fn judged(outcomes: &[LimitOutcome]) -> Vec<usize> {
+fn judged(run: &Run, outcomes: &[LimitOutcome]) -> Vec<usize> {
     let all = || outcomes.iter().enumerate().filter(|(_, outcome)| outcome.median.is_some());
     let chosen = || all().filter(|(_, outcome)| outcome.limit.key);
-    let is_of_figure = |a: &LimitOutcome, b: &LimitOutcome| a.limit.metric == b.limit.metric;
+    let protocols = protocols(run);
+    let figure = |it: &LimitOutcome| (it.limit.metric, protocols.get(configuration(it)).copied().flatten());
+    let is_of_figure = |a: &LimitOutcome, b: &LimitOutcome| figure(a) == figure(b);
     let failed = worst_of_each(all().filter(|(_, outcome)| outcome.verdict == Verdict::Fail), is_of_figure);
     let main = match chosen().next() {
         Some(_) => worst_of_each(chosen(), |a, b| a.limit == b.limit),
@@ -238,16 +250,17 @@ fn gravity(doubt: &Doubt) -> Gravity {
     }
 }
 
-/// The place that limited most configurations. An intended load that was reached counts only where nothing else limited.
+/// The place that limited most configurations, and those that limited as many. An intended load that was reached counts only where nothing else limited.
 fn main_limit(limited: &[Limited], ways: usize) -> Option<MainLimit> {
     let mut places = places(limited);
-    places.sort_by_key(|rows| (rank(rows[0].by.place), Reverse(rows.len())));
-    let none = || MainLimit { place: Place::NotKnown, endpoint: None, count: 0, of: ways };
-    let known = places.first().filter(|rows| rows[0].by.place != Place::NotKnown).map(|rows| MainLimit {
-        place: rows[0].by.place,
-        endpoint: rows[0].by.endpoint.clone(),
-        count: rows.len(),
-        of: ways,
+    let order = |rows: &Vec<&Limited>| (rank(rows[0].by.place), Reverse(rows.len()));
+    places.sort_by_key(order);
+    let at = |rows: &Vec<&Limited>| (rows[0].by.place, rows[0].by.endpoint.clone());
+    let none = || MainLimit { place: Place::NotKnown, endpoint: None, count: 0, of: ways, also: vec![] };
+    let known = places.first().filter(|rows| rows[0].by.place != Place::NotKnown).map(|first| {
+        let (place, endpoint) = at(first);
+        let as_many = places.iter().skip(1).take_while(|rows| order(rows) == order(first));
+        MainLimit { place, endpoint, count: first.len(), of: ways, also: as_many.map(at).collect() }
     });
     (ways > 0).then(|| known.unwrap_or_else(none))
 }

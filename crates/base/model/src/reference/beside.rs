@@ -74,7 +74,8 @@ pub struct NotCompared {
 pub struct Against {
     /// Name of the reference.
     pub reference: String,
-    /// The figure taken, with the conditions that hold for it; null where none can be.
+    /// The figure taken, with the conditions that hold for it; where it is of hardware and ours is simulated, the one that would be. Null
+    /// where there is none.
     pub figure: Option<ReferenceFigure>,
     /// Relation to our configuration.
     #[serde(flatten)]

@@ -75,8 +75,7 @@ fn run_section(run: &RunComparison, t: &Texts) -> Block {
         blocks.push(Block::Paragraph(t.get("compare-changed-none").into()));
     } else {
         blocks.push(Block::Paragraph(t.get("compare-changed").into()));
-        let item = |change: &String| Item { text: Text::code(change.clone()), note: None };
-        blocks.push(Block::List(grouped(&run.changed, None, t).iter().map(item).collect()));
+        blocks.push(Block::List(grouped(&run.changed, None, t).into_iter().map(Item::from).collect()));
     }
     Block::section(t.with("compare-run", &[("run", &run.run.id)]), blocks)
 }

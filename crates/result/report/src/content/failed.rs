@@ -2,7 +2,7 @@
 
 use std::fmt::Display;
 
-use model::{Doubt, KeyFigure, Run, Undecided, Verdict};
+use model::{Doubt, KeyFigure, Place, Run, Undecided, Verdict};
 
 use super::{findings::in_words, items::manual};
 use crate::{limited::place_at, material::Material, page::Text, probes, texts::Texts};
@@ -60,12 +60,15 @@ fn some(all: &[String], t: &Texts) -> Vec<String> {
 /// Remedies of what failed, or else that of the most frequent reason for which nothing was decided.
 fn todo(material: &Material<'_>, checks: &[String], items: &[String], t: &Texts) -> String {
     let page = &material.assessment.page_one;
-    let places: Vec<String> =
-        page.failed_by.iter().take(MOST).map(|(place, end)| place_at(*place, end.as_deref(), t)).collect();
+    let place = |(place, end): &(Place, Option<String>)| {
+        let (at, remedy) = (place_at(*place, end.as_deref(), t), t.of_value("remedy", place));
+        t.with("todo-place", &[("place", &at), ("remedy", &remedy)])
+    };
+    let places: Vec<String> = page.failed_by.iter().take(MOST).map(place).collect();
     let figures = match failed_figures(material) {
         [0, _] => None,
         _ if places.is_empty() => Some(t.get("todo-figures-unknown")),
-        _ => Some(t.with("todo-figures", &[("places", &places.join(&t.get("list-comma")))])),
+        _ => Some(t.with("todo-figures", &[("places", &places.join(&t.get("list-semicolon")))])),
     };
     let checks = (!checks.is_empty()).then(|| t.get("todo-checks"));
     let items = (!items.is_empty()).then(|| t.get("todo-items"));

@@ -53,7 +53,8 @@ pub(super) fn key_figures(material: &Material<'_>, t: &Texts) -> Option<Block> {
             }
             KeyFigure::Free(FreeFigure { spec, from, metric, median, interval }) => {
                 let way = from.clone().zip(run.bed.receiver().map(|end| end.name.clone()));
-                (probes::way(spec, way.as_ref(), t), *metric, Some(*median), *interval, None)
+                let name = show::of_senders(run, (spec, *metric), probes::way(spec, way.as_ref(), t), t);
+                (name, *metric, Some(*median), *interval, None)
             }
         };
         Some(Key {
@@ -143,11 +144,15 @@ fn sentences(words: &str, lang: Lang) -> Vec<&str> {
 
 fn limited(material: &Material<'_>, t: &Texts) -> Option<String> {
     let limit = material.assessment.page_one.main_limit.as_ref()?;
-    let place = place_at(limit.place, limit.endpoint.as_deref(), t);
+    let others = limit.also.iter().map(|(place, end)| (*place, end.as_deref()));
+    let places = [(limit.place, limit.endpoint.as_deref())].into_iter().chain(others);
+    let places: Vec<String> = places.map(|(place, end)| place_at(place, end, t)).collect();
+    let place = places.join(&t.get("list-comma"));
     let key = match limit.place {
         Place::NotKnown => "page-limited-unknown",
         Place::IntendedLoad => "page-limited-load",
-        _ => "page-limited",
+        _ if limit.also.is_empty() => "page-limited",
+        _ => "page-limited-each",
     };
     let values: [(&str, &dyn std::fmt::Display); 3] = [("place", &place), ("count", &limit.count), ("of", &limit.of)];
     Some(t.with(key, &values))

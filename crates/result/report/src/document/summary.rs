@@ -89,5 +89,17 @@ document! {
         count: usize = limit.count,
         /// All configurations and ways.
         of: usize = limit.of,
+        /// Other places that limited as many.
+        also: Vec<PlaceEntry> = limit.also.iter().map(PlaceEntry::of).collect(),
+    }
+}
+
+document! {
+    /// A place that limited configurations of a run.
+    PlaceEntry of (at: &(Place, Option<String>)) {
+        /// The place.
+        place: Place = at.0,
+        /// The endpoint it is at; null where it is between the ends.
+        endpoint: Option<String> = at.1.clone(),
     }
 }

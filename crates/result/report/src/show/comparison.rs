@@ -40,7 +40,21 @@ fn in_unit(both: [Option<f64>; 2], unit: fn(f64) -> (f64, &'static str)) -> ([St
 
 /// A difference with its unit.
 pub(crate) fn difference(figure: &FigureComparison, t: &Texts) -> String {
-    or_none(figure.difference, |it| with_unit(figure.figure, &signed(figure.figure, it), t))
+    let shown = |it: f64| with_unit(figure.figure, &signed(figure.figure, it), t);
+    let typical = or_none(figure.difference, shown);
+    match of_medians(figure).filter(|it| figure.difference.is_some_and(|typical| typical * it < 0.0)).map(shown) {
+        Some(medians) => t.with("compare-of-medians", &[("difference", &typical), ("medians", &medians)]),
+        None => typical,
+    }
+}
+
+/// The difference of the two medians, which may have another sign than the typical difference of two trials.
+fn of_medians(figure: &FigureComparison) -> Option<f64> {
+    let (theirs, ours) = (figure.reference.median?, figure.run.median?);
+    match DifferenceKind::of(figure.figure) {
+        DifferenceKind::Share => (theirs != 0.0).then(|| ours / theirs - 1.0),
+        DifferenceKind::Points | DifferenceKind::Bytes | DifferenceKind::Count => Some(ours - theirs),
+    }
 }
 
 /// Where the difference lies, in the same unit.
@@ -84,7 +98,27 @@ fn signed(figure: Metric, difference: f64) -> String {
 
 #[cfg(test)]
 mod tests {
+    use model::Finding;
+
     use super::*;
+    use crate::lang::Lang;
+
+    #[test]
+    fn medians_that_differ_the_other_way_are_named() {
+        let over = |median| TrialFigures { trials: 6, median: Some(median), interval: None };
+        let figure = |difference| FigureComparison {
+            figure: Metric::RttP50,
+            reference: over(10_680.0),
+            run: over(10_360.0),
+            difference: Some(difference),
+            interval: None,
+            finding: Finding::NoDifference,
+            beyond_tolerance: false,
+            trials_needed: None,
+        };
+        let shown = |it: f64| difference(&figure(it), Texts::of(Lang::En));
+        assert_eq!((shown(0.028).as_str(), shown(-0.028).as_str()), ("+2.8 % (medians −3.0 %)", "−2.8 %"));
+    }
 
     #[test]
     fn differences_carry_their_sign_and_as_many_digits_as_mean_something() {

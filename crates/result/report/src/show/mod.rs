@@ -11,8 +11,8 @@ use model::{Assessment, Metric, PageOne, Quantity, Run, Verdict};
 pub(crate) use self::comparison::{compared_run, difference, difference_interval, medians};
 pub(crate) use self::host::{hypervisor, link_state, reading, reading_or_none, why_these_cores};
 pub(crate) use self::names::{
-    amount, bed, direction, joined, looked_for, loss, metric, mode, past_the_kernel, short_amount, short_warmup, stack,
-    transport, verdict, way, with_way,
+    amount, bed, counted, direction, joined, looked_for, loss, metric, mode, of_senders, past_the_kernel, short_amount,
+    short_warmup, span, stack, transport, verdict, way, with_way,
 };
 pub(crate) use self::references::{
     criterion, declared, deviation, in_short, limit, not_comparable, printed, undecided, words,
@@ -243,10 +243,9 @@ pub(crate) fn tally(page_one: &PageOne, t: &Texts) -> String {
 /// How much of the plan a partial run has.
 pub(crate) fn partial(run: &Run, t: &Texts) -> String {
     let done = run.trials.iter().filter(|trial| trial.is_whole()).count();
-    let meaning = t.with(
-        "partial-meaning",
-        &[("done", &done), ("planned", &procedure::planned(&run.plan, run.bed.senders().len()))],
-    );
+    let (planned, cut_off) = (procedure::planned(&run.plan, run.bed.senders().len()), run.trials.len() - done);
+    let key = if cut_off > 0 { "partial-meaning-cut-off" } else { "partial-meaning" };
+    let meaning = t.with(key, &[("done", &done), ("planned", &planned), ("cut_off", &cut_off)]);
     format!("{}: {meaning}", t.get("partial"))
 }
 

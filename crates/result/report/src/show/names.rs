@@ -2,7 +2,10 @@
 
 use std::fmt::Display;
 
-use model::{Amount, Bed, Direction, IpVersion, Limit, Metric, Protocol, Stack, Verdict, WaitMode};
+use model::{
+    Amount, Bed, Direction, IpVersion, Limit, Metric, Nanos, ProbeSpec, Protocol, Quantity, Run, Stack, Verdict,
+    WaitMode,
+};
 
 use super::{grouped, or_none};
 use crate::texts::Texts;
@@ -41,6 +44,17 @@ pub(crate) fn with_way(name: String, ends: Option<(&str, &str)>, t: &Texts) -> S
     joined([name].into_iter().chain(ends.map(|(from, to)| way(from, to))), t)
 }
 
+/// A name with what its figure is of, where several senders send at the same time: the sum of their goodput, or the slowest one.
+pub(crate) fn of_senders(run: &Run, (spec, metric): (&ProbeSpec, Metric), name: String, t: &Texts) -> String {
+    let remark = match metric.quantity() {
+        _ if run.bed.senders().len() < 2 || !spec.profile().senders_share => None,
+        Quantity::Rate => Some(t.get("sum-of-senders")),
+        Quantity::PacketRate => Some(t.get("slowest-sender")),
+        _ => None,
+    };
+    joined([name].into_iter().chain(remark), t)
+}
+
 /// A direction.
 pub(crate) fn way(from: &str, to: &str) -> String {
     format!("{from} → {to}")
@@ -50,8 +64,24 @@ pub(crate) fn way(from: &str, to: &str) -> String {
 pub(crate) fn amount(amount: Amount, t: &Texts) -> String {
     match amount {
         Amount::Count(count) => t.with("amount-count", &[("count", &grouped(count))]),
-        Amount::Duration(duration) => t.with("amount-duration", &[("duration", &duration)]),
+        Amount::Duration(duration) => t.with("amount-duration", &[("duration", &span(duration, t))]),
     }
+}
+
+/// The same before the word "counted" of a sentence.
+pub(crate) fn counted(amount: Amount, t: &Texts) -> String {
+    match amount {
+        Amount::Count(count) => t.with("counted-count", &[("count", &grouped(count))]),
+        Amount::Duration(duration) => t.with("counted-duration", &[("duration", &span(duration, t))]),
+    }
+}
+
+/// A length of time, as the language writes it within a sentence.
+pub(crate) fn span(time: Nanos, t: &Texts) -> String {
+    let seconds = time.as_secs_f64();
+    let (key, count) =
+        if seconds < 1.0 { ("span-milliseconds", time.0 as f64 / 1e6) } else { ("span-seconds", seconds) };
+    t.with(key, &[("count", &count)])
 }
 
 /// The same as a part of a name.

@@ -48,9 +48,14 @@ pub(crate) fn declared(outcome: &LimitOutcome, t: &Texts) -> String {
     t.with("limit-within", &[("reference", reference), ("within", &within)])
 }
 
-/// Bound of a limit, and the reference that gives it.
+/// Bound of a limit, and the reference that gives it, or would if it could be compared.
 pub(crate) fn criterion(outcome: &LimitOutcome, t: &Texts) -> String {
-    let bound = outcome.bound.map(|bound| {
+    let would_be = || {
+        let Against { figure, .. } = outcome.against.as_ref()?;
+        let value = figure.as_ref().map(|figure| figure.value.amount() * figure.per_ours())?;
+        Some(outcome.limit.metric.no_worse_than(value, outcome.limit.within?))
+    };
+    let bound = outcome.bound.or_else(would_be).map(|bound| {
         let value = |value: f64| metric_value(outcome.limit.metric, value);
         match bound {
             Bound::AtMost(most) => t.with("limit-at-most", &[("value", &value(most))]),

@@ -200,7 +200,7 @@ fn cover_and_terminal(run: &Run, outcomes: &[LimitOutcome]) -> [String; 2] {
 fn page_one_says_what_failed_and_what_to_do() {
     let (mut run, outcomes) = fixture::run_with_limits();
     let [cover, _] = cover_and_terminal(&run, &outcomes);
-    assert!(cover.contains("まず、不合格の測定値を制限した箇所(") && !cover.contains("不合格の内容"), "{cover}");
+    assert!(cover.contains("リンク速度: より速いリンクを使うか") && !cover.contains("不合格の内容"), "{cover}");
 
     // Failures without a limit: an item that a person checks, and a check of frames.
     run.identity.as_mut().unwrap().items.push(ManualItem {

@@ -33,6 +33,29 @@ place-listen-queue = listen queue
 place-ephemeral-ports = ephemeral ports
 place-file-descriptors = file descriptors
 place-connections = number of connections
+remedy-sender-cpu = choose other or faster cores (--cpus CLIENT,SERVER); “wireproof inspect” names settings that cost time
+remedy-sender-socket = give it a larger socket buffer (--set goodput.window="4 MiB")
+remedy-qdisc = see what holds packets back (tc qdisc show), and replace it (tc qdisc replace dev IF root fq)
+remedy-link-rate = use a faster link, or a limit that this one can meet
+remedy-pcie = use a slot with more lanes or a newer generation
+remedy-peer-ring = use larger rings (ethtool -G IF rx N)
+remedy-softirq-core = spread its queues over more cores; “wireproof inspect” and “wireproof tune” say how
+remedy-receiver-socket = give it a larger socket buffer (--set goodput.window="4 MiB"), or a lower rate
+remedy-receiver-cpu = choose other or faster cores (--cpus CLIENT,SERVER); “wireproof inspect” names settings that cost time
+remedy-window = raise it in the plan or by --set goodput.window="4 MiB"; the kernel allows up to net.core.rmem_max and wmem_max
+remedy-congestion-control = remove loss and long queues on the path, or choose another one (--set goodput.congestion="bbr")
+remedy-interruption = find what cut the path off: links, routes and restarts in the trial’s events
+remedy-reordering = send one connection over one path (see bonds, several routes and queues)
+remedy-path-mtu = raise the MTU of the device that “Path MTU” names
+remedy-device-under-test = see its counters and cores in “Results”, and change its settings
+remedy-packet-filter = change the rule that drops (nft list ruleset)
+remedy-mac-address = correct the address of the neighbour (ip neigh)
+remedy-ip-address = correct the address or the route (ip address, ip route)
+remedy-path = look at cable, switch and router between the ends
+remedy-listen-queue = make it longer (sysctl -w net.core.somaxconn=N)
+remedy-ephemeral-ports = allow more (sysctl -w net.ipv4.ip_local_port_range="1024 65535")
+remedy-file-descriptors = allow more (ulimit -n N)
+remedy-connections = use more (--set transactions.connections=N)
 evidence-core = core { $cpu } busy { $busy } % ({ $softirq } % in soft interrupts)
 evidence-steal = { $core }, { $steal } % taken by the hypervisor
 evidence-overflow = the full socket buffer dropped { $datagrams } datagrams

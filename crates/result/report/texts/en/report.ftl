@@ -27,6 +27,7 @@ verdict-fail-meaning = { $count } of { $all } criteria failed.
 verdict-open-meaning = No criterion is missed.
 verdict-none-meaning = There is nothing to pass or fail: the figures stand as they were measured.
 partial = Partial
+partial-meaning-cut-off = { $done } of { $planned } planned trials were measured to their end; { $cut_off } more ended early and stand in the tables as far as they came.
 partial-meaning = { $done } of { $planned } planned trials were measured.
 
 ## Summary
@@ -34,6 +35,8 @@ partial-meaning = { $done } of { $planned } planned trials were measured.
 summary-heading = Summary
 headline-latency = { $traffic }, { $frame } B frames: median round trip { $p50 } ({ $spread }).
 headline-latency-tail = { $traffic }, { $frame } B frames: median round trip { $p50 } ({ $spread }), 99th percentile { $p99 }.
+slower-ways = The first page and limits go by the slower way of each trial: { $all }.
+slower-way = { $traffic } { $median } ({ $spread })
 headline-goodput = { $traffic }: goodput { $median } ({ $spread }).
 headline-goodput-loss = { $traffic }: goodput { $median } ({ $spread }), { $loss } of the datagrams lost.
 headline-stacks-latency = { $traffic }: the median round trip past the kernel is { $ratio } × the kernel’s.
@@ -146,6 +149,10 @@ method-one-way = One-way delay is the difference of two stamps, one taken by the
 method-stages = Stages split each round trip by the kernel’s stamps (SO_TIMESTAMPING): when the frame was handed to the driver, and when the reply was in the kernel. Stamping costs a microsecond or two, so these round trips are longer than those without.
 method-latency-item = { $traffic }: { $amount } for each frame size ({ $frames } B), after { $warmup } round trips of warm-up; timeout { $timeout }.
 amount-count = { $count } round trips counted
+counted-count = { $count } round trips counted
+counted-duration = { $duration } counted
+span-seconds = { $count } s
+span-milliseconds = { $count } ms
 amount-duration = { $duration } counted
 method-goodput-heading = Goodput
 method-goodput = One endpoint sends as fast as it can, or at the rate asked for; the payload is counted where it arrives, second by second. The sender’s own count is shown as well. The warm-up is sent first and left out. With data both ways at once, each direction is counted by itself.

@@ -33,6 +33,29 @@ place-listen-queue = リッスンキュー
 place-ephemeral-ports = エフェメラルポート
 place-file-descriptors = ファイル記述子
 place-connections = 接続数
+remedy-sender-cpu = 別のコアかより速いコアを選ぶ(--cpus CLIENT,SERVER)。時間を費やす設定は「wireproof inspect」で確認できます
+remedy-sender-socket = ソケットバッファーを大きくする(--set goodput.window="4 MiB")
+remedy-qdisc = パケットを留めている設定を確認し(tc qdisc show)、置き換える(tc qdisc replace dev IF root fq)
+remedy-link-rate = より速いリンクを使うか、このリンクで達成できる判定基準にする
+remedy-pcie = レーン数の多いスロット、または新しい世代のスロットを使う
+remedy-peer-ring = リングを大きくする(ethtool -G IF rx N)
+remedy-softirq-core = キューを複数のコアに分散する(「wireproof inspect」「wireproof tune」で確認できます)
+remedy-receiver-socket = ソケットバッファーを大きくする(--set goodput.window="4 MiB")か、レートを下げる
+remedy-receiver-cpu = 別のコアかより速いコアを選ぶ(--cpus CLIENT,SERVER)。時間を費やす設定は「wireproof inspect」で確認できます
+remedy-window = 測定プランまたは --set goodput.window="4 MiB" で大きくする(カーネルの上限は net.core.rmem_max と wmem_max)
+remedy-congestion-control = 経路の損失と長いキューを取り除くか、別の方式を選ぶ(--set goodput.congestion="bbr")
+remedy-interruption = 経路が途切れた原因(リンク断、経路変更、再起動)を試行中の事象から調べる
+remedy-reordering = 1本の接続を1本の経路に通す(ボンディング、複数経路、複数キューを確認)
+remedy-path-mtu = 「経路MTU」に示す機器の MTU を上げる
+remedy-device-under-test = 「測定結果」のカウンターとコアの使用率を確認し、設定を見直す
+remedy-packet-filter = 破棄しているルールを変更する(nft list ruleset)
+remedy-mac-address = 隣接ノードの MAC アドレスを正す(ip neigh)
+remedy-ip-address = アドレスまたは経路を正す(ip address、ip route)
+remedy-path = 両端の間のケーブル、スイッチ、ルーターを確認する
+remedy-listen-queue = 長くする(sysctl -w net.core.somaxconn=N)
+remedy-ephemeral-ports = 増やす(sysctl -w net.ipv4.ip_local_port_range="1024 65535")
+remedy-file-descriptors = 増やす(ulimit -n N)
+remedy-connections = 増やす(--set transactions.connections=N)
 evidence-core = コア { $cpu } の使用率 { $busy } %(うちソフト割り込み { $softirq } %)
 evidence-steal = { $core }、うちハイパーバイザーによる占有 { $steal } %
 evidence-overflow = ソケットバッファーがあふれ、{ $datagrams } 個のデータグラムを破棄

@@ -187,6 +187,10 @@ fn one_place_is_named_for_the_whole_run() {
     let rows = [row(64, Place::IntendedLoad, "b"), row(128, Place::IntendedLoad, "b"), row(256, Place::Window, "b")];
     assert_eq!(place(&rows), at(Place::Window, 1), "a load that was reached says nothing of the path");
     assert_eq!(place(&rows[..2]), at(Place::IntendedLoad, 2));
+    let both = main_limit(&[row(64, Place::Window, "b"), row(128, Place::SenderCpu, "a")], 4).unwrap();
+    assert_eq!((both.place, both.count, both.also), (Place::Window, 1, vec![(Place::SenderCpu, Some("a".to_owned()))]));
+    let one = main_limit(&rows, 4).unwrap();
+    assert_eq!(one.also, [], "a load that was reached is no place to name beside one");
     // The first place of one configuration counts.
     assert_eq!(place(&[row(64, Place::ReceiverCpu, "b"), row(64, Place::Window, "b")]), at(Place::ReceiverCpu, 1));
     assert_eq!(place(&[]), Some((Place::NotKnown, None, 0, 4)));

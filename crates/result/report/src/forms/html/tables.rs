@@ -7,6 +7,7 @@ use super::spans::{line, text};
 use crate::{
     forms::numbers,
     page::{ColumnKind, Number, Span, Table, Text},
+    show::NO_FIGURE,
     texts::Texts,
 };
 
@@ -46,18 +47,25 @@ fn stacks(table: &Table, classes: &[Option<&str>]) -> Option<&'static str> {
     (is_judged || classes.iter().skip(1).any(|class| *class == Some("long"))).then_some("stacks")
 }
 
-/// The first cell names its row. In a table that stacks, each other cell carries the head of its column.
+/// The first cell names its row. In a table that stacks, each other cell that says something carries the head of its column.
 fn row(table: &Table, cells: &[Text], classes: &[Option<&str>], t: &Texts) -> Markup {
     let head = |index: usize| stacks(table, classes).map(|_| table.columns[index].head.as_str());
     html! {
         tr {
             @for (index, (cell, class)) in cells.iter().zip(classes).enumerate() {
                 @if index == 0 { th class=[class] scope="row" { (text(cell, t)) } }
-                @else if *class == Some("long") { td.long data-head=[head(index)] { (text(cell, t)) } }
+                @else if *class == Some("long") && !is_none(cell) { td.long data-head=[head(index)] { (text(cell, t)) } }
+                @else if is_none(cell) { td class=[class] { (line(cell, t)) } }
                 @else { td class=[class] data-head=[head(index)] { (line(cell, t)) } }
             }
         }
     }
+}
+
+/// Whether a cell says nothing: on a phone a table that stacks leaves it out.
+fn is_none(cell: &Text) -> bool {
+    let words = cell.plain();
+    words.is_empty() || words == NO_FIGURE
 }
 
 /// Two columns without a head; rows without a value are left out.
@@ -97,6 +105,17 @@ mod tests {
         };
         assert!(!shown("1.5".into()).contains("stacks"));
         assert!(shown("Repeat it without the other load.".into()).contains("<td class=\"long\" data-head=\"Advice\">"));
+        let judged = |cell: &str| {
+            let columns = vec![Column::words("Name"), Column::words("Verdict"), Column::long("Criterion")];
+            let pass = Span::Verdict(Verdict::Pass, "PASS".to_owned()).into();
+            let rows = vec![vec![Text::from("a"), pass, Text::from(cell)]];
+            let table = Table { number: Number::default(), caption: String::new(), columns, rows };
+            super::table(&table, Texts::of(Lang::En)).into_string()
+        };
+        assert!(
+            judged("at most 5 µs").contains("data-head=\"Criterion\"")
+                && !judged("–").contains("data-head=\"Criterion\"")
+        );
         assert!(shown(Span::Verdict(Verdict::Pass, "PASS".to_owned()).into()).contains("<td data-head=\"Advice\">"));
     }
 

@@ -23,6 +23,8 @@ pub(super) fn section(flows: &[FlowGroup<'_>], t: &Texts) -> Option<Block> {
     let table = Columns::new()
         .long(t.get("col-traffic"), |it: &FlowGroup<'_>| names::traffic(it.spec, t))
         .words(t.get("col-direction"), |it| show::way(it.from, it.to))
+        .figures("MTU", |it| or_none(it.spec.mtu, |mtu| mtu.0.to_string()))
+        .only_if(udp.iter().any(|it| it.spec.mtu.is_some()))
         .figures(t.get("col-datagram"), size)
         .words(t.get("col-batch"), |it| t.of_value("batch", &it.spec.batch))
         .figures(t.get("col-packet-rate"), |it| or_none(it.over(packets_per_second), |it| show::packet_rate(it.median)))

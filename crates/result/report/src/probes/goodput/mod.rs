@@ -132,7 +132,7 @@ fn method_texts(material: &Material<'_>, asked: &[GoodputSpec]) -> Vec<&'static 
 
 fn method_item(spec: &GoodputSpec, t: &Texts) -> String {
     let values: [(&str, &dyn Display); 3] =
-        [("traffic", &spec.configuration(t)), ("duration", &spec.duration), ("warmup", &spec.warmup)];
+        [("traffic", &spec.configuration(t)), ("duration", &show::span(spec.duration, t)), ("warmup", &spec.warmup)];
     t.with("method-goodput-item", &values)
 }
 

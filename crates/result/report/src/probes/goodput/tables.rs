@@ -1,6 +1,6 @@
 //! Tables and figures of goodput.
 
-use model::{Protocol, Run};
+use model::{Direction, Metric, Protocol, Run};
 
 use super::{
     cpu, datagrams,
@@ -10,7 +10,7 @@ use super::{
 use crate::{
     columns::Columns,
     figure::{self, FigureSubject, Repeated},
-    groups::{Ranges, Spread},
+    groups::{Ranges, Spread, slower_way},
     page::{Block, Figure, Text},
     schedule::{self, Schedule},
     show::{self, grouped, or_none},
@@ -25,6 +25,7 @@ pub(super) fn section(run: &Run, groups: &[GoodputGroup<'_>], t: &Texts) -> Bloc
     let schedules: Vec<_> = flows.iter().filter_map(|flow| schedule_of(flow, t)).collect();
     let mut blocks = vec![goodput_table(&flows, t)];
     blocks.push(Block::Note(most_note(&flows, t).into()));
+    blocks.extend(slower_note(groups, t));
     blocks.extend(warmup_note(&flows, t));
     blocks.extend(stacks::section(&flows, t));
     blocks.extend(senders::section(run, groups, t));
@@ -60,6 +61,12 @@ fn most(flow: &FlowGroup<'_>) -> Option<f64> {
 /// How the theoretical maximum comes about, or that there is none to give.
 fn most_note(flows: &[FlowGroup<'_>], t: &Texts) -> String {
     if flows.iter().any(|it| most(it).is_some()) { t.get("goodput-most-note") } else { t.get("goodput-most-unknown") }
+}
+
+/// The slower way of each trial, which is the figure of the first page and of limits; nothing where all go one way.
+fn slower_note(groups: &[GoodputGroup<'_>], t: &Texts) -> Option<Block> {
+    let both = groups.iter().filter(|group| group.spec.direction == Direction::Both);
+    slower_way(both.map(|group| (names::configuration(group.spec, t), group)), Metric::GoodputMean, t)
 }
 
 /// Retransmits of the warm-up, which stand in no figure; nothing without any.

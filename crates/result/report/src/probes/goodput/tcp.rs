@@ -21,7 +21,7 @@ pub(super) fn section(flows: &[FlowGroup<'_>], t: &Texts) -> Option<Block> {
     if tcp.is_empty() {
         return None;
     }
-    let states = traffic(t)
+    let states = traffic(&tcp, t)
         .words(t.get("col-congestion"), congestion)
         .figures(t.get("col-tcp-rtt"), |it| range(it, |it| it.rtt_us.into()))
         .figures(t.get("col-tcp-min-rtt"), |it| range(it, |it| it.min_rtt_us.into()))
@@ -36,17 +36,19 @@ pub(super) fn section(flows: &[FlowGroup<'_>], t: &Texts) -> Option<Block> {
     Some(Block::section(t.get("tcp-heading"), [states].into_iter().chain(seconds(&tcp, t)).collect()))
 }
 
-/// Columns that name a direction.
-fn traffic<'c>(t: &'c Texts) -> Columns<'c, FlowGroup<'c>> {
+/// Columns that name a direction, and the MTU where the plan sets one.
+fn traffic<'c>(flows: &[&FlowGroup<'_>], t: &'c Texts) -> Columns<'c, FlowGroup<'c>> {
     Columns::new()
         .long(t.get("col-traffic"), |it: &FlowGroup<'_>| names::traffic(it.spec, t))
         .words(t.get("col-direction"), |it| show::way(it.from, it.to))
+        .figures("MTU", |it| show::or_none(it.spec.mtu, |mtu| mtu.0.to_string()))
+        .only_if(flows.iter().any(|it| it.spec.mtu.is_some()))
 }
 
 /// The same connections second by second, which a state at the end does not show. Nothing in runs that did not read it.
 fn seconds(tcp: &[&FlowGroup<'_>], t: &Texts) -> Option<Block> {
     let read: Vec<_> = tcp.iter().copied().filter(|group| !resent(group).is_empty()).collect();
-    let table = traffic(t)
+    let table = traffic(&read, t)
         .figures(t.get("col-tcp-rtt"), |it| range_of_seconds(it, |it| &it.rtt_us))
         .figures(t.get("col-cwnd"), |it| range_of_seconds(it, |it| &it.cwnd_segments))
         .figures(t.get("col-seconds-resending"), |it| {

@@ -155,7 +155,7 @@ fn method_item(spec: &LatencySpec, sizes: &[FrameSize], t: &Texts) -> String {
         &[
             ("traffic", &names::traffic(spec, t)),
             ("frames", &sizes.join(", ")),
-            ("amount", &show::amount(spec.amount, t)),
+            ("amount", &show::counted(spec.amount, t)),
             ("warmup", &show::grouped(spec.warmup)),
             ("timeout", &spec.timeout),
         ],

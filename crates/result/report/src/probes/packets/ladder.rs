@@ -69,7 +69,10 @@ pub(super) fn method(ladder: &[&PacketsSpec], t: &Texts) -> Vec<String> {
     let load = |spec: &PacketsSpec| show::or_none(spec.streams.first(), |stream| stream.load.to_string());
     let [first, _, .., last] = ladder else {
         let item = |spec: &&PacketsSpec| {
-            t.with("method-packets-item", &[("traffic", &spec.configuration(t)), ("duration", &spec.duration)])
+            t.with(
+                "method-packets-item",
+                &[("traffic", &spec.configuration(t)), ("duration", &show::span(spec.duration, t))],
+            )
         };
         return ladder.iter().map(item).collect();
     };
@@ -78,7 +81,7 @@ pub(super) fn method(ladder: &[&PacketsSpec], t: &Texts) -> Vec<String> {
         ("count", &ladder.len()),
         ("low", &load(first)),
         ("high", &load(last)),
-        ("duration", &first.duration),
+        ("duration", &show::span(first.duration, t)),
     ];
     vec![t.with("method-packets-ladder", &values)]
 }

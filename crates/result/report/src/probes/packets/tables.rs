@@ -1,6 +1,6 @@
 //! Tables and figures of numbered packets.
 
-use model::{PacketStream, Run, trial::AllSenders};
+use model::{Direction, Metric, PacketStream, Run, trial::AllSenders};
 
 use super::{
     group::{PacketGroup, StreamGroup, stream_groups},
@@ -9,6 +9,7 @@ use super::{
 };
 use crate::{
     columns::Columns,
+    groups::slower_way,
     page::{Block, Text},
     schedule::{self, Schedule},
     show::{self, grouped, or_none, packet_rate},
@@ -21,6 +22,8 @@ pub(super) fn section(run: &Run, groups: &[PacketGroup<'_>], t: &Texts) -> Block
     let schedules: Vec<_> = streams.iter().filter_map(|group| schedule_of(group, t)).collect();
     let is_loop = streams.iter().any(StreamGroup::is_lossless_loop);
     let mut blocks = vec![rate_table(&streams, t)];
+    let both = groups.iter().filter(|group| group.spec.direction == Direction::Both);
+    blocks.extend(slower_way(both.map(|group| (names::traffic(group.spec, t), group)), Metric::ForwardingRate, t));
     blocks.extend(is_loop.then(|| Block::Note(t.get("packets-synchronous-note").into())));
     blocks.extend(ladder::figures(&streams, t).into_iter().map(Block::Figure));
     blocks.extend(senders(groups, t));

@@ -58,7 +58,7 @@ impl Probe for Transactions {
             let traffic = spec.configuration(t);
             let values: [(&str, &dyn std::fmt::Display); 4] = [
                 ("traffic", &traffic),
-                ("duration", &spec.duration),
+                ("duration", &show::span(spec.duration, t)),
                 ("warmup", &spec.warmup),
                 ("timeout", &spec.timeout),
             ];
