@@ -76,11 +76,6 @@ fn socket(receiver: End<'_>, overflowed: u64, per_packet: u64) -> LossAt {
     claim(Place::ReceiverSocket, receiver, packets, shown_by)
 }
 
-/// The place of loss between the interfaces of the ends.
-fn between(run: &Run) -> Place {
-    if run.bed.dut.is_some() { Place::DeviceUnderTest } else { Place::Path }
-}
-
 /// Datagrams that came with a wrong checksum were damaged on their way. No counter tells whether a device or a cable did it.
 fn damaged(receiver: End<'_>, per_packet: u64) -> LossAt {
     let damaged = receiver.moved(Source::Snmp, |delta| is_udp(delta) && delta.name == "InCsumErrors");
@@ -158,18 +153,6 @@ pub(crate) fn link_down(way: TrafficDirection<'_>) -> Option<LossAt> {
     Some(claim(Place::Interruption, end, u64::MAX, shown_by))
 }
 
-/// Packets that the sender's interface sent, and that the receiver's neither received nor missed for want of descriptors. Some
-/// interfaces count a packet that segmentation offload cuts as one, so that each counts as one. A link that was down explains all.
-pub(crate) fn on_the_path(run: &Run, way: TrafficDirection<'_>) -> LossAt {
-    if let Some(down) = link_down(way) {
-        return down;
-    }
-    let of = |end: End<'_>, name: &str| end.moved(Source::Link, |delta| delta.name == name);
-    let (sent, received) = (of(way.sender, "tx_packets"), of(way.receiver, "rx_packets"));
-    let packets = sum(&sent).saturating_sub(sum(&received)).saturating_sub(sum(&ring(way.receiver)));
-    LossAt { place: between(run), endpoint: None, packets, shown_by: sent.into_iter().chain(received).collect() }
-}
-
 /// Whether `tx_dropped` of the sender's interface counts packets that its peer's full ring did not take, as veth and tun do. A
 /// card that counts there could not send; a driver that is not known is taken for a card's.
 fn is_pipe(run: &Run, sender: End<'_>) -> bool {
@@ -183,7 +166,7 @@ fn xdp_drops(receiver: End<'_>) -> Vec<Delta> {
 }
 
 /// Link counters and the driver's tell of the same packets: whichever tells of more.
-fn ring(receiver: End<'_>) -> Vec<Delta> {
+pub(super) fn ring(receiver: End<'_>) -> Vec<Delta> {
     let link = receiver.moved(Source::Link, |delta| LINK_NO_DESCRIPTOR.contains(&delta.name.as_str()));
     let is_ring = |delta: &Delta| NO_DESCRIPTOR.iter().any(|name| delta.name.trim() == *name);
     let driver = totals(receiver.moved(Source::Ethtool, is_ring));

@@ -5,6 +5,7 @@
 
 pub(crate) mod dut;
 pub(crate) mod end;
+pub(crate) mod gap;
 pub(crate) mod loss;
 
 use model::{CoreUse, Doubt, Evidence, LimitedBy, Place, Trial};

@@ -8,7 +8,9 @@ use model::{
 use crate::limited::{
     self, AS_ASKED, at, core, dut,
     end::{Ends, TrafficDirection},
-    full_socket, loss, not_known, queued, unexplained,
+    full_socket,
+    gap::{self, Counted},
+    loss, not_known, queued, unexplained,
 };
 
 /// Loss that can be what set a figure: less changes no percentile that is shown, of which p99.9 is the last.
@@ -45,9 +47,9 @@ fn losses(run: &Run, ends: Ends<'_>, spec: &LatencySpec, result: &LatencyResult)
     }
     let there = loss::claims(run, ends.forward(), spec.stack, result.far_overflowed, 1);
     let back = loss::claims(run, ends.reverse(), spec.stack, result.overflowed, 1);
-    let on_the_path = [ends.reverse(), ends.forward()].map(|way| loss::on_the_path(run, way));
-    let claims = back.into_iter().chain(there).chain(dut::losses(ends.trial)).chain(on_the_path);
-    loss::share_out(result.lost.unwrap_or_default(), claims)
+    let lost = result.lost.unwrap_or_default();
+    let between = gap::claims(run, ends.trial, &[ends.reverse(), ends.forward()], lost, Counted::Each);
+    loss::share_out(lost, back.into_iter().chain(there).chain(between))
 }
 
 /// The place that dropped most, and whether the schedule was kept meanwhile.

@@ -9,6 +9,7 @@ use crate::{
     limited::{
         self, AS_ASKED, LOSS_OF_RATE, at, between, core, dut,
         end::{Ends, TrafficDirection},
+        gap::{self, Counted},
         held_back, loss, unexplained,
     },
     link,
@@ -49,15 +50,15 @@ fn way<'a>(trial: &'a Trial, stream: &'a PacketStream) -> TrafficDirection<'a> {
 /// arrived.
 fn losses(run: &Run, trial: &Trial, stream: &PacketStream) -> Vec<LossAt> {
     let way = way(trial, stream);
-    let at_dut = dut::losses(trial).into_iter().chain([loss::on_the_path(run, way)]);
+    let between = gap::claims(run, trial, &[way], stream.lost(), Counted::Each);
     let corrupt = corrupt(stream);
     if stream.sent.engine == Engine::Udp {
         let claims = loss::claims(run, way, Stack::Kernel, 0, 1);
-        return loss::share_out(stream.lost(), corrupt.into_iter().chain(claims).chain(at_dut));
+        return loss::share_out(stream.lost(), corrupt.into_iter().chain(claims).chain(between));
     }
     let is_tester = |claim: &LossAt| claim.shown_by.iter().any(|delta| delta.name.contains("xdp_drop"));
     let at_ends = loss::on_the_way(run, way, 1).into_iter().filter(|claim| !is_tester(claim));
-    loss::share_out(stream.lost(), corrupt.into_iter().chain(at_ends).chain(at_dut))
+    loss::share_out(stream.lost(), corrupt.into_iter().chain(at_ends).chain(between))
 }
 
 /// Frames that arrived with another content were changed on their way.

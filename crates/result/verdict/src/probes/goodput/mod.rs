@@ -14,6 +14,7 @@ use crate::{
     limited::{
         between, busy_core, core, dut,
         end::{Ends, TrafficDirection},
+        gap::{self, Counted},
         held_back, loss, unexplained,
     },
     link,
@@ -88,11 +89,10 @@ fn losses(case: &Case<'_>) -> Vec<LossAt> {
     let overflowed = case.flow.received.datagrams.as_ref().map_or(0, |datagrams| datagrams.overflowed);
     let per_packet = datagrams_per_packet(case);
     let claims = loss::claims(case.run, case.way, case.spec.stack, overflowed, per_packet);
-    let at_dut = dut::losses(case.trial)
-        .into_iter()
-        .map(|loss| LossAt { packets: loss.packets.saturating_mul(per_packet), ..loss });
-    let on_the_path = loss::on_the_path(case.run, case.way);
-    loss::share_out(case.flow.lost().unwrap_or_default(), claims.into_iter().chain(at_dut).chain([on_the_path]))
+    let lost = case.flow.lost().unwrap_or_default();
+    let counted = if per_packet == 1 { Counted::Each } else { Counted::Large(per_packet) };
+    let between = gap::claims(case.run, case.trial, &[case.way], lost, counted);
+    loss::share_out(lost, claims.into_iter().chain(between))
 }
 
 /// A counter of packets counts a large one, which is cut into datagrams later, as one.

@@ -7,7 +7,12 @@ use model::{
 };
 
 use super::Case;
-use crate::limited::{at, between, core, dut, end::sum, loss};
+use crate::limited::{
+    at, between, core, dut,
+    end::sum,
+    gap::{self, Counted},
+    loss,
+};
 
 /// A connection that could not send for this share of the time in which it had data was held up by what it waited for.
 /// Less comes of the ordinary back and forth with a receiver that is about as fast.
@@ -121,8 +126,8 @@ fn losses(case: &Case<'_>, segments: u64) -> Vec<LossAt> {
     let Case { run, trial, way, .. } = *case;
     let refused = way.receiver.moved(Source::Netstat, |delta| REFUSALS.contains(&delta.name.as_str()));
     let socket = loss::claim(Place::ReceiverSocket, way.receiver, sum(&refused), refused);
-    let claims = [socket].into_iter().chain(loss::on_the_way(run, way, 1)).chain(dut::losses(trial));
-    loss::share_out(segments, claims.chain([loss::on_the_path(run, way)]))
+    let claims = [socket].into_iter().chain(loss::on_the_way(run, way, 1));
+    loss::share_out(segments, claims.chain(gap::claims(run, trial, &[way], segments, Counted::Large(1))))
 }
 
 /// Segments were sent again that had arrived: they had only been overtaken. That costs something if the congestion control took

@@ -1,5 +1,5 @@
 use model::{
-    DUT, Dut, Evidence, Place,
+    DUT, Dut, EndCounters, Evidence, OtherSender, Place,
     Protocol::{Tcp, Udp},
     Source,
 };
@@ -93,6 +93,60 @@ fn what_the_device_and_the_ends_dropped_adds_up() {
     let shares: Vec<_> =
         assess(&story.run, &story.trial).losses.into_iter().map(|loss| (loss.endpoint, loss.packets)).collect();
     assert_eq!(shares, [(Some("a".into()), 300), (Some(DUT.into()), 500), (None, 200)]);
+}
+
+/// Datagrams that were lost, by place and end, where the ends' interfaces sent and received so many, and the device under test dropped
+/// 60 packets.
+fn shares_of_gap(lost: u64, sent: u64, received: u64) -> Vec<(Place, Option<String>, u64)> {
+    let mut story = story(Udp).lost(lost).at_dut(Source::Link, "in", "rx_dropped", 60);
+    story.run.bed.dut = Some(Dut { machine: "router".into(), ..Dut::default() });
+    let story = story.counted(A, Source::Link, "eth0", "tx_packets", sent);
+    let story = story.counted(B, Source::Link, "eth0", "rx_packets", received);
+    let losses = assess(&story.run, &story.trial).losses.into_iter();
+    losses.map(|loss| (loss.place, loss.endpoint, loss.packets)).collect()
+}
+
+#[test]
+fn the_device_lost_no_more_than_is_missing_between_the_ends_interfaces() {
+    let dut = |packets| (Place::DeviceUnderTest, Some(DUT.to_owned()), packets);
+    let unknown = |packets| (Place::NotKnown, None, packets);
+    assert_eq!(shares_of_gap(50, 1_000, 1_000), [unknown(50)], "all arrived: it dropped packets of others");
+    assert_eq!(shares_of_gap(50, 1_000, 1_010), [unknown(50)], "packets of others arrived too");
+    assert_eq!(shares_of_gap(50, 1_000, 970), [dut(30), unknown(20)]);
+    assert_eq!(shares_of_gap(50, 1_000, 950), [dut(50)]);
+    let uncounted = (Place::DeviceUnderTest, None, 20);
+    assert_eq!(shares_of_gap(90, 1_000, 920), [dut(60), uncounted, unknown(10)], "both claims share the gap");
+    assert_eq!(shares_of_gap(50, 2, 900), [dut(50)], "a driver that does not count what bypasses its kernel");
+}
+
+#[test]
+fn large_packets_that_were_cut_on_the_way_show_no_gap() {
+    let resent = |received| {
+        let mut story = story(Tcp).at_dut(Source::Link, "in", "rx_dropped", 50_000);
+        story.tcp().retransmits = 50_000;
+        let story = story.counted(A, Source::Link, "eth0", "tx_packets", 60_000);
+        story.counted(B, Source::Link, "eth0", "rx_packets", received).place()
+    };
+    assert_eq!(resent(60_000).0, Place::NotKnown);
+    assert_eq!(resent(10_000), at(Place::DeviceUnderTest, DUT));
+    assert_eq!(resent(900_000), at(Place::DeviceUnderTest, DUT), "the receiver counts segments");
+}
+
+#[test]
+fn packets_of_all_senders_make_the_gap() {
+    let several = |received| {
+        let mut several = story(Udp).lost(50).at_dut(Source::Link, "in", "rx_dropped", 60);
+        let counters = EndCounters {
+            deltas: vec![counter(Source::Link, "eth0", "tx_packets", 1_000)],
+            ..several.trial.counters[A].clone()
+        };
+        several.trial.others = vec![OtherSender { endpoint: "c".into(), cpus: vec![3], counters }];
+        let several = several.counted(A, Source::Link, "eth0", "tx_packets", 1_000);
+        let several = several.counted(B, Source::Link, "eth0", "rx_packets", received);
+        assess(&several.run, &several.trial).losses[0].place
+    };
+    assert_eq!(several(2_000), Place::NotKnown);
+    assert_eq!(several(1_950), Place::DeviceUnderTest);
 }
 
 #[test]
