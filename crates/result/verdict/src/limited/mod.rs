@@ -52,14 +52,41 @@ pub(crate) fn unexplained(way: &TrafficDirection<'_>, mut evidence: Vec<Evidence
     not_known(evidence)
 }
 
-/// The intended load, which was reached, as the limit.
-pub(crate) fn as_asked(intended: f64, achieved: f64) -> LimitedBy {
-    between(Place::IntendedLoad, vec![Evidence::AsAsked { intended, achieved }])
+/// What a trial with an intended load measures.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Measures {
+    /// A rate. Without loss, no other program made it smaller.
+    Rate,
+    /// Times. Other programs on the cores make them longer, although the load was made.
+    Times,
 }
 
-/// Whether other programs used the cores: a time beside them is theirs too, although the load was made.
-pub(crate) fn is_beside_others(trial: &Trial) -> bool {
-    trial.doubts.iter().any(|doubt| matches!(doubt, Doubt::OtherLoad { .. }))
+/// An intended load, what was achieved of it, and the share that was lost.
+#[derive(Clone, Copy)]
+pub(crate) struct Load {
+    pub(crate) intended: f64,
+    pub(crate) achieved: f64,
+    pub(crate) lost: f64,
+}
+
+impl Load {
+    /// The intended load as the limit, where it was made. A load that was made beside other programs, which may be why packets were lost or
+    /// times are long, has a limit that is not known.
+    pub(crate) fn limit(self, trial: &Trial, measures: Measures) -> Option<LimitedBy> {
+        let is_made = self.achieved >= AS_ASKED * self.intended && self.lost < LOSS_OF_RATE;
+        let is_beside_others = trial.doubts.iter().any(|doubt| matches!(doubt, Doubt::OtherLoad { .. }));
+        let is_its_own = !is_beside_others || (measures == Measures::Rate && self.lost <= 0.0);
+        is_made.then(|| if is_its_own { between(Place::IntendedLoad, self.evidence()) } else { self.not_known() })
+    }
+
+    /// That the load was made, and that something else set the figure.
+    pub(crate) fn not_known(self) -> LimitedBy {
+        not_known(self.evidence())
+    }
+
+    fn evidence(self) -> Vec<Evidence> {
+        vec![Evidence::AsAsked { intended: self.intended, achieved: self.achieved }]
+    }
 }
 
 pub(crate) fn core(core: &CoreUse) -> Evidence {

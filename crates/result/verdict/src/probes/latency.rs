@@ -6,7 +6,7 @@ use model::{
 };
 
 use crate::limited::{
-    self, AS_ASKED, at, core, dut,
+    AS_ASKED, Load, Measures, at, core, dut,
     end::{Ends, TrafficDirection},
     full_socket,
     gap::{self, Counted},
@@ -92,10 +92,10 @@ fn schedule(run: &Run, trial: &Trial, way: &TrafficDirection<'_>, result: &Laten
             None => not_known(vec![behind]),
         });
     }
-    let as_asked = limited::as_asked(intended, achieved);
-    let is_longer =
-        limited::is_beside_others(trial) || result.missing() > 0 || is_late(result) || is_slow(run, trial, result);
-    Some(if is_longer { not_known(as_asked.evidence) } else { as_asked })
+    let load = Load { intended, achieved, lost: result.missing() as f64 / result.sent.max(1) as f64 };
+    let is_longer = result.missing() > 0 || is_late(result) || is_slow(run, trial, result);
+    let limit = load.limit(trial, Measures::Times).filter(|_| !is_longer);
+    Some(limit.unwrap_or_else(|| load.not_known()))
 }
 
 /// The tester's own lateness makes up most of the RTT's tail.

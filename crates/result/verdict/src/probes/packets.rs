@@ -7,7 +7,7 @@ use model::{
 
 use crate::{
     limited::{
-        self, AS_ASKED, LOSS_OF_RATE, at, between, core, dut,
+        AS_ASKED, LOSS_OF_RATE, Load, Measures, at, between, core, dut,
         end::{Ends, TrafficDirection},
         gap::{self, Counted},
         held_back, loss, unexplained,
@@ -80,7 +80,7 @@ fn limited_by(run: &Run, trial: &Trial, result: &PacketsResult) -> Option<Limite
 
 fn limited_stream(run: &Run, trial: &Trial, stream: &PacketStream) -> LimitedBy {
     let way = way(trial, stream);
-    as_asked(stream)
+    as_asked(trial, stream)
         .or_else(|| dut::own_core_full(run, trial))
         .or_else(|| lost(run, trial, stream, &way))
         .or_else(|| held_back(&way.sender))
@@ -92,10 +92,9 @@ fn limited_stream(run: &Run, trial: &Trial, stream: &PacketStream) -> LimitedBy 
 }
 
 /// The intended load arrived.
-fn as_asked(stream: &PacketStream) -> Option<LimitedBy> {
+fn as_asked(trial: &Trial, stream: &PacketStream) -> Option<LimitedBy> {
     let (intended, achieved) = (stream.sent.intended_pps?, stream.forwarding_pps());
-    let is = achieved >= AS_ASKED * intended && lost_share(stream) < LOSS_OF_RATE;
-    is.then(|| limited::as_asked(intended, achieved))
+    Load { intended, achieved, lost: lost_share(stream) }.limit(trial, Measures::Rate)
 }
 
 /// The place that dropped most.
@@ -138,7 +137,9 @@ fn lost_share(stream: &PacketStream) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use model::{CoreUse, DUT, Direction, EndCounters, Measured, Mtu, Nanos, PacketsSpec, Plan, Stream, fixture};
+    use model::{
+        CoreUse, DUT, Direction, Doubt, EndCounters, Measured, Mtu, Nanos, PacketsSpec, Plan, Stream, fixture,
+    };
 
     use super::*;
 
@@ -173,6 +174,17 @@ mod tests {
     fn what_arrives_as_asked_is_limited_by_what_was_asked() {
         assert_eq!(place(&story(Some(1000.0), 1000, 1000)), Place::IntendedLoad);
         assert_eq!(place(&story(Some(1000.0), 500, 500)), Place::NotKnown, "the sender stayed behind");
+    }
+
+    #[test]
+    fn a_load_beside_other_programs_is_the_limit_only_where_nothing_was_lost() {
+        let beside = |received| {
+            let mut beside = story(Some(1000.0), 1000, received);
+            beside.1.doubts.push(Doubt::OtherLoad { cpu: 1, percent: 40.0, machine: String::new() });
+            place(&beside)
+        };
+        assert_eq!((beside(1000), beside(995)), (Place::IntendedLoad, Place::NotKnown));
+        assert_eq!(place(&story(Some(1000.0), 1000, 995)), Place::IntendedLoad, "alone on its cores");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use model::{
 };
 
 use crate::limited::{
-    self, AS_ASKED, at, between, busy_core, core,
+    Load, Measures, at, between, busy_core, core,
     end::{End, Ends, TrafficDirection, sum},
     loss, not_known, queued, unexplained,
 };
@@ -105,11 +105,8 @@ fn refused_by_filter(way: &TrafficDirection<'_>) -> Option<LimitedBy> {
 /// The schedule was kept: every transaction that it asked for ended well.
 fn as_asked(trial: &Trial, result: &TransactionsResult) -> Option<LimitedBy> {
     let (intended, achieved) = result.intended_per_s.zip(result.per_second())?;
-    if achieved < AS_ASKED * intended {
-        return None;
-    }
-    let as_asked = limited::as_asked(intended, achieved);
-    Some(if limited::is_beside_others(trial) { not_known(as_asked.evidence) } else { as_asked })
+    // Those that failed are not among the achieved.
+    Load { intended, achieved, lost: 0.0 }.limit(trial, Measures::Times)
 }
 
 /// That fewer transactions ended than were asked for.

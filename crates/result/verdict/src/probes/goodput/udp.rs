@@ -3,7 +3,7 @@
 use model::{Evidence, Flow, GoodputSpec, LimitedBy, LossAt, Place};
 
 use super::{Case, losses};
-use crate::limited::{self, AS_ASKED, LOSS_OF_RATE, at, core, dut, full_socket, loss};
+use crate::limited::{AS_ASKED, LOSS_OF_RATE, Load, Measures, at, core, dut, full_socket, loss};
 
 /// A sender that waited for its socket less often than once in a thousand datagrams hardly waited: each wait frees the
 /// buffer of tens of them.
@@ -15,9 +15,8 @@ const ALONE: f64 = 0.95;
 /// The intended load arrived.
 pub(super) fn as_asked(case: &Case<'_>) -> Option<LimitedBy> {
     let intended = case.flow.sent.datagrams.as_ref()?.intended_bps?;
-    let achieved = case.flow.received.mean_bps();
-    let is = achieved >= AS_ASKED * intended && lost_share(case.flow) < LOSS_OF_RATE;
-    is.then(|| limited::as_asked(intended, achieved))
+    let load = Load { intended, achieved: case.flow.received.mean_bps(), lost: lost_share(case.flow) };
+    load.limit(case.trial, Measures::Rate)
 }
 
 /// The place that dropped most.

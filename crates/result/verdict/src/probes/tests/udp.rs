@@ -7,6 +7,20 @@ fn udp() -> Story {
 }
 
 #[test]
+fn a_load_beside_other_programs_is_the_limit_only_where_nothing_was_lost() {
+    let beside = |lost| {
+        let mut beside = story(Udp).asked(1e9).lost(lost);
+        beside.trial.doubts.push(Doubt::OtherLoad { cpu: 1, percent: 40.0, machine: String::new() });
+        beside.limited_by()
+    };
+    assert_eq!(beside(0).place, Place::IntendedLoad, "no program made the rate smaller");
+    let lossy = beside(500);
+    assert_eq!(lossy.place, Place::NotKnown, "programs on the cores may be why");
+    assert!(matches!(lossy.evidence[..], [Evidence::AsAsked { .. }]));
+    assert_eq!(story(Udp).asked(1e9).lost(500).place().0, Place::IntendedLoad, "alone on its cores");
+}
+
+#[test]
 fn a_load_that_arrived_as_asked_limits_itself() {
     let limited = udp().asked(1e9).busy(A, 0.0).limited_by();
     assert_eq!((limited.place, limited.endpoint), (Place::IntendedLoad, None));
