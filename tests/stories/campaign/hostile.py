@@ -1,12 +1,13 @@
 # A hostile program on the bed, in the network namespace of end "a". To all that end "b" listens on, it sends random datagrams, changed copies
 # of messages of earlier trials, connections with random greetings, frames without sense, and floods. With "forge" it also hears the
-# trial itself, and sends as if from the client's own address and port. It stops by itself after so many seconds.
+# trial itself, and sends as if from the client's own address and port. With "tokens" it sends numbered packets by all tokens in turn. It stops
+# by itself after so many seconds.
 #
-# Arguments: SEED SECONDS NETNS-OF-B KEPT [forge]. KEPT is a file of the messages that were heard.
+# Arguments: SEED SECONDS NETNS-OF-B KEPT [forge] [tokens]. KEPT is a file of the messages that were heard.
 import json, os, random, select, signal, socket, struct, sys, time
 
 seed, seconds, other, kept = int(sys.argv[1]), float(sys.argv[2]), os.stat(sys.argv[3]).st_ino, sys.argv[4]
-forge = "forge" in sys.argv[5:]
+forge, walks = "forge" in sys.argv[5:], "tokens" in sys.argv[5:]
 rnd = random.Random(seed)
 VICTIM, DEVICE = "198.18.0.2", "lab-a"
 counts = {}
@@ -99,6 +100,26 @@ def nonsense():
     rest = rnd.choice((rnd.randbytes(rnd.randrange(1, 200)), ip(rnd.randbytes(8), rnd.randrange(256), rnd.randbytes(40))[:rnd.randrange(1, 60)]))
     send(ethernet + rnd.choice((b"\x08\0", b"\x86\xdd", b"\x88\xb5", b"\x81\0")) + rest)
 
+walked = 0
+
+def tokens():
+    """The next 256 tokens, each in a frame to no port in particular, and in a datagram to one that is listened on."""
+    global walked
+    ethernet = (flows[-1][0] if flows else b"\xff" * 6 + b"\2" * 6) + b"\x08\0"
+    addresses = socket.inet_aton("198.18.0.1") + socket.inet_aton(VICTIM)
+    port = rnd.choice(ports["udp"] or [49185])
+    for token in range(walked, walked + 256):
+        # Magic, number of the sequence masked by the upper half, number 0 of it, lower half, no time.
+        tag = struct.pack("!HH6xH6x", 0x5750, token >> 16 & 0xFFFF, token & 0xFFFF)
+        udp = struct.pack("!HHHH", 49184, 49185, 26, 0) + tag
+        udp = udp[:6] + struct.pack("!H", checksum(addresses + struct.pack("!BBH", 0, 17, 26) + udp)) + udp[8:]
+        send(ethernet + ip(addresses, 17, udp))
+        try:
+            outside.sendto(tag, (VICTIM, port))
+        except OSError:
+            pass
+    walked += 256
+
 held, mine = [], set()
 
 def connect(port):
@@ -145,9 +166,9 @@ while time.monotonic() < begun + seconds and not ended:
     if forge:
         listen()
     tend()
-    acts = [nonsense] + [forged] * (2 * bool(forge and flows))
+    acts = [nonsense] + [forged] * (2 * bool(forge and flows)) + [tokens] * (3 * walks)
     act = rnd.choice(acts + ["udp"] * (3 * bool(ports["udp"])) + ["tcp"] * (2 * bool(ports["tcp"])))
-    times = 300 if rnd.random() < 0.002 else 1
+    times = 300 if rnd.random() < 0.002 and act is not tokens else 1
     name = act if isinstance(act, str) else act.__name__
     counts[name] = counts.get(name, 0) + times
     for _ in range(times):

@@ -46,7 +46,7 @@ const ROWS: &[Row] = &[
     ),
     (
         "packets",
-        // Frames of 128 bytes have room for a token.
+        // Frames of 128 bytes have room for a whole token.
         &[
             &["--rate", "10 kpps", "--frame-sizes", "128", SECOND],
             &["--rate", "10 kpps", "--frame-sizes", "128", "--engine", "udp", SECOND],
@@ -70,12 +70,12 @@ const ROWS: &[Row] = &[
 struct Hostile(Child);
 
 impl Hostile {
-    /// One that hears the trials forges messages of the client.
-    fn start(desk: &Desk, seed: u64, forges: bool) -> Self {
+    /// One that hears the trials forges messages of the client. One that walks sends numbered packets by all tokens in turn.
+    fn start(desk: &Desk, seed: u64, forges: bool, walks: bool) -> Self {
         let mut command = Command::new("ip");
         command.args(["netns", "exec", &format!("wp{BED}-a"), "python3", PROGRAM, &seed.to_string(), "300"]);
         command.args([&format!("/run/netns/wp{BED}-b"), text(&desk.path("heard"))]);
-        command.args(forges.then_some("forge"));
+        command.args(forges.then_some("forge").into_iter().chain(walks.then_some("tokens")));
         Self(command.stdin(Stdio::null()).stdout(Stdio::piped()).spawn().unwrap())
     }
 
@@ -117,7 +117,7 @@ fn hostile_programs_on_the_bed_break_nothing_and_change_no_figure_unseen() {
                 let clean = undisturbed(&desk, probe, way, &pointer(figure));
                 for _ in 0..each / EACH {
                     seed += 1;
-                    let hostile = Hostile::start(&desk, seed, forges);
+                    let hostile = Hostile::start(&desk, seed, forges, *probe == "packets");
                     let measured = measure(&desk, probe, way, EACH);
                     told.acts += hostile.end().values().sum::<u64>();
                     judge(&mut told, &measured, forges, &pointer(figure), clean);

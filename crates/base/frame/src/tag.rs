@@ -7,12 +7,15 @@
 //! | bytes | field | |
 //! |---|---|---|
 //! | 0–1 | magic | [`MAGIC`]: tells our packets from others |
-//! | 2–3 | stream | which numbered sequence it belongs to: one for each stream and sending core |
+//! | 2–3 | stream | which numbered sequence it belongs to, one for each stream and sending core, XOR the token's upper half |
 //! | 4–9 | sequence | 48 bits, from 0; at 100 Mpps it wraps after a month |
-//! | 10–11 | token | drawn for each trial: leftovers of the one before are not counted |
+//! | 10–11 | token | its lower half |
 //! | 12–17 | time | 48 bits of `CLOCK_MONOTONIC` in ns when it left, or 0 where none was taken; wraps after 78 hours |
 //!
-//! The short form ends behind the sequence: no token and no time. It is used where the frame has no room for the whole.
+//! The token has 32 bits and is drawn for each trial: neither leftovers of the one before are counted nor what others send. A trial has few
+//! sequences, so that its upper half needs no room of its own.
+//!
+//! The short form ends behind the sequence: no lower half of the token and no time. It is used where the frame has no room for the whole.
 //!
 //! The build script of `xdp` includes this file, which therefore uses nothing of the crate.
 
@@ -26,11 +29,11 @@ pub const SHORT: usize = 10;
 /// Content of a tag.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tag {
-    /// Numbered sequence.
+    /// Its numbered sequence, XOR the upper half of the token.
     pub stream: u16,
     /// Number within it, from 0; 48 bits.
     pub sequence: u64,
-    /// Drawn for each trial; 0 in the short form.
+    /// Lower half of the token; 0 in the short form.
     pub token: u16,
     /// `CLOCK_MONOTONIC` in ns, its lower 48 bits; 0 where none was taken, and in the short form.
     pub time: u64,
@@ -40,6 +43,16 @@ pub struct Tag {
 const MASK: u64 = (1 << 48) - 1;
 
 impl Tag {
+    /// The tag of a packet of a trial with this token.
+    pub fn of(token: u32, number: u16, sequence: u64, time: u64) -> Self {
+        Self { stream: number ^ upper_half(token), sequence, token: token as u16, time }
+    }
+
+    /// The numbered sequence, in a trial with this token. A number that the trial does not have is somebody else's.
+    pub fn number(self, token: u32) -> u16 {
+        self.stream ^ upper_half(token)
+    }
+
     /// The whole tag.
     pub fn to_bytes(self) -> [u8; WHOLE] {
         let mut bytes = [0; WHOLE];
@@ -61,6 +74,11 @@ impl Tag {
         let ((stream, sequence), (token, time)) = (halves(first), halves(second));
         Some(Self { stream, sequence, token, time })
     }
+}
+
+/// Half of a token that hides the numbers of its sequences.
+pub fn upper_half(token: u32) -> u16 {
+    (token >> 16) as u16
 }
 
 /// Offsets of the fields in the tag, in bytes.
@@ -128,6 +146,18 @@ mod tests {
         assert_eq!([bytes[SEQUENCE_AT], bytes[TOKEN_AT], bytes[TIME_AT]], [3, 9, 11]);
         let header = c_header();
         assert!(header.contains("#define WP_TAG_MAGIC 0x5750 ") && header.contains("#define WP_TAG_TIME 12 "));
+    }
+
+    #[test]
+    fn a_token_has_32_bits_and_half_of_them_in_the_short_form() {
+        let token = 0xdead_beef;
+        let tag = Tag::of(token, 3, 9, 0);
+        assert_eq!((tag.token, tag.number(token)), (0xbeef, 3));
+        let short = Tag::read(&tag.to_bytes()[..SHORT], SHORT).unwrap();
+        assert_eq!(short.number(token), 3);
+        let of_others = (0..=u16::MAX).filter(|upper| tag.number(u32::from(*upper) << 16 | 0xbeef) < 4).count();
+        assert_eq!(of_others, 4, "of 65,536 tokens, as many as a trial has sequences");
+        assert_eq!(Tag::of(7, 3, 9, 0).stream, 3, "a token of 16 bits leaves the number as it is");
     }
 
     #[test]

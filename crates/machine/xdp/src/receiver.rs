@@ -3,7 +3,10 @@
 use std::{collections::HashMap, os::fd::OwnedFd};
 
 use aya::{EbpfLoader, Pod, include_bytes_aligned};
-use frame::{Compiled, tag::WHOLE};
+use frame::{
+    Compiled,
+    tag::{WHOLE, upper_half},
+};
 use model::{IpVersion, Protocol};
 
 use crate::{Error, Result, calls, load::Loaded};
@@ -23,7 +26,7 @@ const SPREAD: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Drawn for each trial.
-    pub token: u16,
+    pub token: u32,
     /// The stream of each numbered sequence, in order of number.
     pub sequences: Vec<Compiled>,
     /// Whether to verify checksums.
@@ -79,6 +82,7 @@ struct Given {
     first_port: u32,
     gaps: u32,
     compare: u32,
+    upper_half: u32,
 }
 
 /// `struct numbered` of receiver.bpf.c.
@@ -254,12 +258,13 @@ fn given(options: &Options) -> Result<Given> {
         different: found.len() as u32,
         numbered: options.sequences.len() as u32,
         length: if fixed { longest as u32 } else { 0 },
-        token: options.token.to_be(),
+        token: (options.token as u16).to_be(),
         verify: (options.verify && !options.pktgen).into(),
         per_flow: options.per_flow.into(),
         first_port: options.sequences.first().map_or(0, source_port),
         gaps: options.gaps.into(),
         compare: (options.compare && !options.pktgen).into(),
+        upper_half: if options.pktgen { 0 } else { upper_half(options.token).into() },
     })
 }
 

@@ -27,8 +27,8 @@ pub struct Job {
     pub line: Option<BitRate>,
     /// Sending cores, a thread each, with equal shares of every stream's rate. Never empty.
     pub cpus: Vec<usize>,
-    /// Drawn for this trial, and written to each whole tag.
-    pub token: u16,
+    /// Drawn for this trial, and written to each tag as far as it has room.
+    pub token: u32,
     /// Duration.
     pub duration: Nanos,
     /// Limit of frames of all streams together, if any.

@@ -19,7 +19,7 @@ pub(crate) struct Lanes<'a>(Vec<Lane<'a>>);
 struct Lane<'a> {
     stream: &'a Compiled,
     number: u16,
-    token: u16,
+    token: u32,
     /// Number of the next frame.
     next: u64,
     /// Frames that it has at the most.
@@ -76,7 +76,7 @@ impl<'a> Lanes<'a> {
     #[inline]
     pub(crate) fn write(&mut self, index: usize, now: Nanos, buffer: &mut [u8]) -> usize {
         let lane = &mut self.0[index];
-        let tag = Tag { stream: lane.number, sequence: lane.next, token: lane.token, time: now.0 };
+        let tag = Tag::of(lane.token, lane.number, lane.next, now.0);
         let length = lane.stream.write(buffer, lane.next, tag);
         lane.next += 1;
         lane.keep_pace(now);

@@ -13,6 +13,7 @@ use std::{
     time::Duration,
 };
 
+use frame::tag::upper_half;
 use kernel::{clock, cpu, ethtool, link};
 use model::{Engine, Nanos, frame_size::FCS, stream::Pacing};
 use xdp::{
@@ -218,7 +219,7 @@ fn program(job: &Job, core: usize, time_every: u64) -> Result<Program, EngineErr
     let rates = job.rates()?;
     let stream = |(index, compiled)| Stream {
         compiled,
-        number: job.number(index, core),
+        number: job.number(index, core) ^ upper_half(job.token),
         pace: rates[index].map(|rate| Pace {
             gap: (job.cpus.len() as f64 * 1e9 * 65536.0 / rate).round() as u64,
             burst: match job.loads[index].pacing {
@@ -233,7 +234,7 @@ fn program(job: &Job, core: usize, time_every: u64) -> Result<Program, EngineErr
     };
     let streams: Vec<Stream<'_>> = job.streams.iter().enumerate().map(stream).collect();
     let options = Options {
-        token: job.token,
+        token: job.token as u16,
         time_every: time_every.next_power_of_two(),
         duration: Duration::from_nanos(job.duration.0),
         most: most(job, core),

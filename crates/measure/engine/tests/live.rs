@@ -50,7 +50,7 @@ fn job(streams: &[Stream]) -> Job {
         loads: streams.iter().map(|stream| stream.load).collect(),
         line: None,
         cpus: vec![0],
-        token: 0xbeef,
+        token: 0xdead_beef,
         duration: Nanos(20 * SECOND.0),
         most: Some(100_000),
     }
@@ -244,6 +244,37 @@ fn attaching_and_detaching_take_little_time() {
     assert!(times[2] < Duration::from_secs(2), "{times:?}");
 }
 
+/// Of frames that nobody has seen, one in 2³² has the token, and one in 65,536 in the short form.
+#[test]
+fn who_does_not_know_the_token_hits_with_no_half_of_it() {
+    let tagged = Stream::parse_file("[[stream]]\nsizes = \"64\"\nvlans = [1]").expect("a stream file");
+    for (streams, hits) in [(&[Stream::default()][..], [0, 0, 1]), (&tagged, [0, 1, 1])] {
+        let job = job(streams);
+        let wire = Wire::up("blind");
+        let receiver = wire.at_b(|| Receiver::attach("wp0", &job.receiver_options())).expect("veth has native XDP");
+        let counted = || {
+            let arrived = receiver.read().expect("readable").numbered.remove(0);
+            arrived.frames + arrived.corrupt + arrived.duplicated
+        };
+        let mut so_far = 0;
+        // All lower halves without the upper one, all upper halves without the lower one, and the token itself.
+        let lower = (0..=0xffff).collect();
+        let upper = (0..=0xffff).map(|half: u32| half << 16 | 0x1234).collect();
+        for (tokens, hits) in [lower, upper, vec![job.token]].into_iter().zip(hits) {
+            wire.at_a(|| {
+                let socket = Frames::open("wp0", 0x0800).expect("it is up");
+                for token in tokens {
+                    let mut frame = [0; 60];
+                    let length = job.streams[0].write(&mut frame, 0, Tag::of(token, 0, 0, 0));
+                    socket.send(&frame[..length]).expect("it is up");
+                }
+            });
+            so_far += hits;
+            assert_eq!(counted(), so_far, "{streams:?}");
+        }
+    }
+}
+
 #[test]
 fn one_fault_of_each_kind_among_a_million_frames_is_found() {
     const FRAMES: u64 = 1_000_000;
@@ -255,7 +286,7 @@ fn one_fault_of_each_kind_among_a_million_frames_is_found() {
         send(&wire, &job).expect("live frames");
         let put = |sequence: u64, damaged: bool| {
             let mut frame = [0; 60];
-            let tag = Tag { stream: 0, sequence, token: job.token, time: 0 };
+            let tag = Tag::of(job.token, 0, sequence, 0);
             job.streams[0].write(&mut frame, sequence, tag);
             frame[30] ^= u8::from(damaged) << 3;
             wire.at_a(|| {
@@ -297,7 +328,7 @@ fn jumbo_frames_of_several_parts_are_counted_and_verified() {
     let sent = wire.at_a(send).expect("it is up");
     assert_eq!(sent.streams[0].frames, 1_000);
     let mut damaged = vec![0; 9014];
-    job.streams[0].write(&mut damaged, 1_000, Tag { stream: 0, sequence: 1_000, token: job.token, time: 0 });
+    job.streams[0].write(&mut damaged, 1_000, Tag::of(job.token, 0, 1_000, 0));
     damaged[9_000] ^= 1;
     wire.at_a(|| Frames::open("wp0", 0x0800)?.send(&damaged)).expect("it is up");
     let received = receiver.read().expect("readable");
@@ -326,7 +357,7 @@ fn changes_under_a_valid_checksum_are_found_in_compared_frames() {
                 let socket = Frames::open("wp0", 0x0800).expect("it is up");
                 for sequence in 0..130 {
                     let mut frame = vec![0; size - 4];
-                    job.streams[0].write(&mut frame, sequence, Tag { stream: 0, sequence, token: job.token, time: 0 });
+                    job.streams[0].write(&mut frame, sequence, Tag::of(job.token, 0, sequence, 0));
                     let last = (frame.len() & !1) - 2;
                     if [0, 1, 128].contains(&sequence) {
                         frame.swap(last, last - 2);

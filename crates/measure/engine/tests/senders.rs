@@ -74,7 +74,7 @@ fn job(streams: &str, mtu: u32, most: u64) -> Job {
         streams: streams.iter().map(|stream| Compiled::new(stream, &place).expect("it fits")).collect(),
         line: None,
         cpus: vec![0],
-        token: 0xbeef,
+        token: 0xdead_beef,
         duration: Nanos(10_000_000_000),
         most: Some(most),
     }
@@ -113,7 +113,7 @@ fn arrives_as_written(test: &str, streams: &str, mtu: u32) {
             for packet in packets {
                 let tag = job.streams[0].offsets.tag;
                 let tag = Tag::read(&packet[tag..], packet.len() - tag).expect("it is one of ours");
-                let stream = usize::from(tag.stream);
+                let stream = usize::from(tag.number(job.token));
                 assert_eq!((tag.sequence, tag.token), (next[stream], 0xbeef));
                 let mut expected = vec![0; job.longest()];
                 let length = job.streams[stream].write(&mut expected, tag.sequence, tag);

@@ -44,7 +44,9 @@ static __always_inline int taken(struct xdp_md *ctx, void *data, void *end, cons
 		}
 		first = bpf_be64_to_cpu(*(u64_any *)(data + layout->tag + WP_TAG_STREAM));
 	}
-	__u32 number = first >> 48;
+	__u32 number = (__u32)(first >> 48) ^ GIVEN.upper_half;
+	// Compared and used in one register, so that the verifier of older kernels sees the bound.
+	asm volatile("" : "+r"(number));
 	__u64 sequence = first & WP_TAG_MASK;
 	if (number >= GIVEN.numbered || number >= NUMBERED_MOST)
 		return 0;
@@ -123,7 +125,7 @@ static __always_inline int is_next_smallest(void *data, void *end)
 	sum = (sum >> 16) + (sum & 0xffff);
 	sum = (sum >> 16) + (sum & 0xffff);
 	first = bpf_be64_to_cpu(first);
-	__u64 number = first >> 48, sequence = first & WP_TAG_MASK;
+	__u64 number = first >> 48 ^ GIVEN.upper_half, sequence = first & WP_TAG_MASK;
 	// Compared in this form so that the verifier sees the bound.
 	asm volatile("" : "+r"(number));
 	if (sum != 0xffff || number >= NUMBERED_MOST)

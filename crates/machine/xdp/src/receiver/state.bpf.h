@@ -63,12 +63,13 @@ struct given {
 	__u32 different;	// number of layouts
 	__u32 numbered;	// number of sequences
 	__u32 length;	// of all frames, without FCS; 0 for several lengths
-	__u16 token;
+	__u16 token;	// its lower half, as in the frame
 	__u16 verify;	// whether to verify checksums
 	__u32 per_flow;	// whether each flow has its own sequence
 	__u32 first_port;	// PKTGEN: source port of sequence 0
 	__u32 gaps;	// whether to record times between frames
 	__u32 compare;	// whether the payload of each sequence is known
+	__u32 upper_half;	// of the token, with which the sequences' numbers are masked
 };
 
 // Constants at load time, so that the verifier removes unused branches.

@@ -98,7 +98,7 @@ fn receive(socket: &UdpSocket, longest: usize, arrivals: &Mutex<Arrivals>, stop:
 
 /// Counters of arrivals.
 struct Arrivals {
-    token: u16,
+    token: u32,
     sequences: Vec<Sequence>,
     others: u64,
     span: Option<(Nanos, Nanos)>,
@@ -129,9 +129,9 @@ impl Arrivals {
 
     fn take(&mut self, payload: &[u8], now: Nanos) {
         let ours = Tag::read(payload, payload.len()).and_then(|tag| {
-            let sequence = self.sequences.get_mut(usize::from(tag.stream))?;
-            // A short tag has no token, so that it is ours only where short ones are sent.
-            let is_ours = if payload.len() < WHOLE { sequence.has_short } else { tag.token == self.token };
+            let sequence = self.sequences.get_mut(usize::from(tag.number(self.token)))?;
+            // A short tag has half of the token, so that it is ours only where short ones are sent.
+            let is_ours = if payload.len() < WHOLE { sequence.has_short } else { tag.token == self.token as u16 };
             is_ours.then_some((tag, sequence))
         });
         let Some((tag, sequence)) = ours else {
@@ -226,17 +226,19 @@ mod tests {
     use super::*;
     use crate::fixture;
 
-    fn tagged(sequence: u64, token: u16, time: u64) -> Vec<u8> {
-        let mut payload = Tag { stream: 0, sequence, token, time }.to_bytes().to_vec();
+    fn tagged(sequence: u64, token: u32, time: u64) -> Vec<u8> {
+        let mut payload = Tag::of(token, 0, sequence, time).to_bytes().to_vec();
         payload.resize(40, 0);
         payload
     }
+
+    const TOKEN: u32 = 0xdead_0007;
 
     /// Counts of packets with a payload of 40 bytes.
     fn arrivals() -> Arrivals {
         let sequences = fixture::job_of("[[stream]]\nname = \"0\"\nsizes = \"86\"\n").sequences();
         Arrivals::new(&ReceiverOptions {
-            token: 7,
+            token: TOKEN,
             sequences,
             verify: true,
             per_flow: false,
@@ -249,10 +251,12 @@ mod tests {
     #[test]
     fn a_payload_that_is_not_as_sent_is_corrupt_and_no_arrival() {
         let mut arrivals = arrivals();
-        let mut changed = tagged(1, 7, 0);
+        let mut changed = tagged(1, TOKEN, 0);
         changed[39] ^= 4;
-        let (short, stranger) = (&tagged(4, 7, 0)[..SHORT], &tagged(5, 8, 0)[..]);
-        for payload in [short, stranger, &tagged(0, 7, 0)[..], &changed, &tagged(2, 7, 0)[..30], &tagged(3, 7, 0)] {
+        let (short, stranger) = (&tagged(4, TOKEN, 0)[..SHORT], &tagged(5, TOKEN ^ 1, 0)[..]);
+        for payload in
+            [short, stranger, &tagged(0, TOKEN, 0)[..], &changed, &tagged(2, TOKEN, 0)[..30], &tagged(3, TOKEN, 0)]
+        {
             arrivals.take(payload, Nanos(1));
         }
         let stream = &arrivals.received().numbered[0];
@@ -267,14 +271,16 @@ mod tests {
     fn packets_of_this_trial_are_counted_by_number_and_others_apart() {
         let mut arrivals = arrivals();
         for (sequence, now) in [(0, 1_000_100), (1, 1_000_200), (3, 1_000_300), (3, 1_000_400), (2, 1_000_500)] {
-            arrivals.take(&tagged(sequence, 7, 1_000_000), Nanos(now));
+            arrivals.take(&tagged(sequence, TOKEN, 1_000_000), Nanos(now));
         }
-        arrivals.take(&tagged(4, 8, 0), Nanos(1_000_600));
+        // Half of the token is not enough, whichever half it is.
+        arrivals.take(&tagged(4, TOKEN ^ 1, 0), Nanos(1_000_600));
+        arrivals.take(&tagged(4, TOKEN ^ 1 << 16, 0), Nanos(1_000_600));
         arrivals.take(b"stranger", Nanos(1_000_700));
         let received = arrivals.received();
         let stream = &received.numbered[0];
         assert_eq!((stream.frames, stream.duplicated, stream.reordered, stream.corrupt), (4, 1, 1, 0));
-        assert_eq!((stream.bytes, received.others), (4 * (14 + 20 + 8 + 40), 2));
+        assert_eq!((stream.bytes, received.others), (4 * (14 + 20 + 8 + 40), 3));
         assert_eq!(received.span, Some((Nanos(1_000_100), Nanos(1_000_500))));
         assert_eq!((stream.latency.least, stream.latency.longest, stream.latency.sum), (100, 500, 1500));
     }

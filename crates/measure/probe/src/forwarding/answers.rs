@@ -50,7 +50,9 @@ impl Answers {
         if let Some(seen) = view(frame)
             && let Some(tag) = seen.tag()
         {
-            self.returned += u64::from(tag.token == self.setting.token && seen.is_of(&self.setting));
+            let is_ours =
+                tag.token == self.setting.token as u16 && Group::of_number(tag.number(self.setting.token)).is_some();
+            self.returned += u64::from(is_ours && seen.is_of(&self.setting));
             return;
         }
         let Ok(packet) = parse(frame) else { return };

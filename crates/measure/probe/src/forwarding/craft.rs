@@ -62,7 +62,7 @@ pub(super) struct Setting {
     /// UDP port at which the far end listens, so that its kernel does not answer.
     pub(super) port: u16,
     /// Token of the trial.
-    pub(super) token: u16,
+    pub(super) token: u32,
     /// MTU of the near interface.
     pub(super) near_mtu: u32,
     /// MTU of the far interface.
@@ -163,9 +163,14 @@ impl Group {
         self as u16
     }
 
+    /// The group with this number.
+    pub(super) fn of_number(number: u16) -> Option<Self> {
+        Self::ALL.into_iter().find(|group| group.number() == number)
+    }
+
     /// The group with this source port.
     pub(super) fn of_port(port: u16) -> Option<Self> {
-        Self::ALL.into_iter().find(|group| FIRST_PORT + group.number() == port)
+        Self::of_number(port.checked_sub(FIRST_PORT)?)
     }
 
     /// Whether its frames are sent once and for all; the others are repeated until they are answered.
@@ -363,7 +368,7 @@ fn frame(setting: &Setting, shape: &Shape) -> Vec<u8> {
         frame[l3..l3 + 4].copy_from_slice(&marks);
     }
     headers::transport(&mut frame, Protocol::Udp, FIRST_PORT + shape.group.number(), setting.port);
-    let tag = Tag { stream: shape.group.number(), sequence: shape.number, token: setting.token, time: 0 };
+    let tag = Tag::of(setting.token, shape.group.number(), shape.number, 0);
     frame.extend(tag.to_bytes());
     let end = l3 + shape.length as usize;
     let filled = frame.len();
@@ -400,14 +405,15 @@ fn fragments(setting: &Setting, shape: &Shape) -> Vec<Vec<u8>> {
         if setting.is_v4() {
             const MORE: u16 = 0x2000;
             let field = (offset / 8) as u16 | if more { MORE } else { 0 };
-            frame[ETHERNET + 4..ETHERNET + 6].copy_from_slice(&identification(setting, shape.number).to_be_bytes());
+            frame[ETHERNET + 4..ETHERNET + 6]
+                .copy_from_slice(&(identification(setting, shape.number) as u16).to_be_bytes());
             frame[ETHERNET + 6..ETHERNET + 8].copy_from_slice(&field.to_be_bytes());
             frame[ETHERNET + 10..ETHERNET + 12].fill(0);
         } else {
             frame[ETHERNET + 6] = FRAGMENT;
             frame.extend([headers::UDP, 0]);
             frame.extend((offset as u16 | u16::from(more)).to_be_bytes());
-            frame.extend(u32::from(identification(setting, shape.number)).to_be_bytes());
+            frame.extend(identification(setting, shape.number).to_be_bytes());
         }
         frame.extend(piece);
         finish_ip(&mut frame, ETHERNET, l4);
@@ -418,6 +424,7 @@ fn fragments(setting: &Setting, shape: &Shape) -> Vec<Vec<u8>> {
 }
 
 /// Identification of a datagram in fragments.
-pub(super) fn identification(setting: &Setting, number: u64) -> u16 {
-    setting.token.wrapping_add(number as u16)
+pub(super) fn identification(setting: &Setting, number: u64) -> u32 {
+    let whole = setting.token.wrapping_add(number as u32);
+    if setting.is_v4() { whole & u32::from(u16::MAX) } else { whole }
 }

@@ -91,7 +91,7 @@ impl Far {
             source: near,
             destination: self.setup.local,
             port: self.trial_socket.address().port(),
-            token: self.setup.token as u16,
+            token: self.setup.token,
             near_mtu,
             far_mtu: self.port.mtu,
             routed,

@@ -56,10 +56,10 @@ impl FrameChecker {
             return;
         }
         let tag = seen.tag();
-        if tag.is_some_and(|tag| tag.token != self.setting.token || !seen.is_of(&self.setting)) {
+        if tag.is_some_and(|tag| tag.token != self.setting.token as u16 || !seen.is_of(&self.setting)) {
             return;
         }
-        match tag.and_then(|tag| self.places.get(&(tag.stream, tag.sequence)).copied()) {
+        match tag.and_then(|tag| self.places.get(&(tag.number(self.setting.token), tag.sequence)).copied()) {
             Some(place) => self.take_ours(place, &seen),
             None => self.take_damaged(&seen),
         }
@@ -96,7 +96,7 @@ impl FrameChecker {
             return false;
         }
         let mut cut = self.crafted.iter().filter(|made| made.group == Group::Fragments);
-        let is_of = |made: &&Crafted| u32::from(identification(&self.setting, made.number)) == piece.identification;
+        let is_of = |made: &&Crafted| identification(&self.setting, made.number) == piece.identification;
         let Some(length) = cut.find(is_of).map(|made| sent_body(made).len()) else { return false };
         if piece.offset + piece.bytes.len() <= length {
             let before = self.pieces.insert((piece.identification, piece.offset), piece.bytes.to_vec());
@@ -235,7 +235,7 @@ impl FrameChecker {
 
     /// Arrived pieces of a datagram, as far as they follow each other.
     fn arrived_body(&self, made: &Crafted) -> Vec<u8> {
-        let id = u32::from(identification(&self.setting, made.number));
+        let id = identification(&self.setting, made.number);
         let pieces = self.pieces.range((id, 0)..=(id, usize::MAX));
         joined(pieces.map(|((_, offset), bytes)| (*offset, bytes.as_slice())))
     }

@@ -130,7 +130,7 @@ impl Near {
                         source: self.setup.local,
                         destination: self.peer.ip(),
                         port: self.peer.port(),
-                        token: self.setup.token as u16,
+                        token: self.setup.token,
                         near_mtu: port.mtu,
                         far_mtu: mtu,
                         routed,

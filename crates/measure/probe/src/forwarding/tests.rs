@@ -38,7 +38,7 @@ fn setting(is_v4: bool, routed: bool) -> Setting {
         source,
         destination,
         port: 40_000,
-        token: 0xbeef,
+        token: 0xdead_beef,
         near_mtu: 1500,
         far_mtu: 1500,
         routed,
@@ -423,6 +423,10 @@ fn frames_of_others_and_of_earlier_trials_are_not_looked_at() {
     let mut frame_checker = FrameChecker::new(setting.clone());
     let earlier = Setting { token: 1, ..setting.clone() };
     craft(&earlier).iter().flat_map(|made| &made.frames).for_each(|frame| frame_checker.take(frame));
+    // Fragments of IPv4 have room for one half of the token.
+    let half = Setting { token: setting.token ^ 1 << 31, port: setting.port + 1, ..setting.clone() };
+    let half = craft(&half).into_iter().filter(|made| made.group != Group::Fragments);
+    half.flat_map(|made| made.frames).for_each(|frame| frame_checker.take(&frame));
     for length in 0..200 {
         frame_checker.take(&vec![0x45; length]);
         frame_checker.take(&[&[0; 12][..], &[0x86, 0xdd], &vec![0x60; length]].concat());
@@ -585,7 +589,9 @@ fn a_frame_that_comes_back_is_found() {
     for setting in settings() {
         let mut answers = Answers::new(setting.clone());
         answers.take(&craft(&setting)[0].frames[0]);
-        answers.take(&craft(&Setting { token: 1, ..setting.clone() })[0].frames[0]);
+        for token in [1, setting.token ^ 1 << 31] {
+            answers.take(&craft(&Setting { token, ..setting.clone() })[0].frames[0]);
+        }
         answers.take(&[0; 60]);
         let results = answers.finish(1_000, |_| 0).into_iter().map(|result| (result.check, result)).collect();
         assert_eq!(fault(&results, Check::Returned), Fault::CameBack { frames: 1 });

@@ -136,7 +136,7 @@ impl Listener {
         let different = streams.iter().map(|stream| compiled(stream, mtu)).collect::<Result<Vec<_>, _>>()?;
         let sequences = different.into_iter().cycle().take(MOST_SEQUENCES).collect();
         let what = ReceiverOptions {
-            token,
+            token: token.into(),
             sequences,
             verify: true,
             per_flow: false,
@@ -168,7 +168,7 @@ impl Listener {
 }
 
 /// Frames of any size over UDP, and larger ones over TCP and IPv4: as many layouts as the receiver's program tells apart. The small ones of
-/// IPv6 carry the short form of the tag, which has no token.
+/// IPv6 carry the short form of the tag, which has no room for a token of 16 bits.
 fn common() -> Vec<Stream> {
     let of = |ip, protocol, least| {
         let sizes = Sizes::List(vec![FrameSize(least), FrameSize(256)]);

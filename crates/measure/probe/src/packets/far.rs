@@ -139,7 +139,7 @@ mod tests {
             let (setup, copying) = (&setup, &copying);
             scope.spawn(move || {
                 let socket = UdpSocket::bind((setup.local, 0)).expect("loopback");
-                let tag = Tag { stream: 0, sequence: 3, token: setup.token as u16, time: 0 };
+                let tag = Tag::of(setup.token, 0, 3, 0);
                 while copying.load(Relaxed) {
                     let _ = socket.send_to(&tag.to_bytes(), (setup.local, port));
                     thread::sleep(QUIET / 20);

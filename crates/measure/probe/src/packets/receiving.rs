@@ -69,7 +69,7 @@ impl Receiving {
         let sequences = std::iter::repeat_n(of_one, senders).flatten().collect();
         let pktgen = spec.engine == Some(Engine::Pktgen);
         let what = ReceiverOptions {
-            token: setup.token as u16,
+            token: setup.token,
             sequences,
             verify: true,
             per_flow: false,

@@ -183,7 +183,7 @@ fn job(spec: &PacketsSpec, setup: &SideSetup, place: &Place) -> Result<Job, Prob
         loads: spec.streams.iter().map(|stream| stream.load).collect(),
         line: line(&setup.interface),
         cpus,
-        token: setup.token as u16,
+        token: setup.token,
         duration: spec.duration,
         most: None,
     })
