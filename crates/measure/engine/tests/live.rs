@@ -244,7 +244,7 @@ fn attaching_and_detaching_take_little_time() {
     assert!(times[2] < Duration::from_secs(2), "{times:?}");
 }
 
-/// Of frames that nobody has seen, one in 2³² has the token, and one in 65,536 in the short form.
+/// One token in 2³² is right, and one in 65,536 in the short form.
 #[test]
 fn who_does_not_know_the_token_hits_with_no_half_of_it() {
     let tagged = Stream::parse_file("[[stream]]\nsizes = \"64\"\nvlans = [1]").expect("a stream file");

@@ -52,7 +52,7 @@ pub(crate) fn unexplained(way: &TrafficDirection<'_>, mut evidence: Vec<Evidence
     not_known(evidence)
 }
 
-/// What a trial with an intended load measures.
+/// The figure of a trial with an intended load.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Measures {
     /// A rate. Without loss, no other program made it smaller.

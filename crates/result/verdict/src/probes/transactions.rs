@@ -105,7 +105,7 @@ fn refused_by_filter(way: &TrafficDirection<'_>) -> Option<LimitedBy> {
 /// The schedule was kept: every transaction that it asked for ended well.
 fn as_asked(trial: &Trial, result: &TransactionsResult) -> Option<LimitedBy> {
     let (intended, achieved) = result.intended_per_s.zip(result.per_second())?;
-    // Those that failed are not among the achieved.
+    // Failed transactions are not among the achieved ones.
     Load { intended, achieved, lost: 0.0 }.limit(trial, Measures::Times)
 }
 
