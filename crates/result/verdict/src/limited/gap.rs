@@ -6,7 +6,7 @@ use model::{Delta, LossAt, Place, Run, Source, Total, Trial};
 use super::{
     dut,
     end::{End, TrafficDirection, sum},
-    loss::{link_down, ring},
+    loss::{OTHER_PROTOCOLS, link_down, ring},
 };
 
 /// How interfaces count the packets of a trial.
@@ -89,11 +89,13 @@ impl Gap {
     }
 
     /// The gap, where both interfaces count the packets of the trial. One that sent fewer packets than were lost does not count those
-    /// that bypass its kernel.
+    /// that bypass its kernel. A few packets of other protocols, which only the receiver's saw, hide as many of a gap.
     fn shown(&self, lost: u64, counted: Counted) -> Option<u64> {
         let sent = sum(&self.sent).saturating_add(self.others_sent);
         let is_cut = matches!(counted, Counted::Large(_)) && sum(&self.received) > sent;
-        (sent > 0 && sent.saturating_mul(counted.per_packet()) >= lost && !is_cut).then(|| self.packets())
+        let gap = self.packets();
+        let hidden = if gap > OTHER_PROTOCOLS { OTHER_PROTOCOLS } else { 0 };
+        (sent > 0 && sent.saturating_mul(counted.per_packet()) >= lost && !is_cut).then(|| gap.saturating_add(hidden))
     }
 
     /// A loss at a place that no counter names.

@@ -14,7 +14,7 @@ const IP_OTHERWISE: [&str; 6] =
     ["InUnknownProtos", "InTooBigErrors", "InTruncatedPkts", "InMcastPkts", "ForwDatagrams", "OutForwDatagrams"];
 
 /// Packets of ARP and the like that a trial may see.
-const OTHER_PROTOCOLS: u64 = 20;
+pub(super) const OTHER_PROTOCOLS: u64 = 20;
 
 /// Assigns loss to the places that claim it, in order; the place of the rest is not known.
 pub(crate) fn share_out(lost: u64, claims: impl IntoIterator<Item = LossAt>) -> Vec<LossAt> {
