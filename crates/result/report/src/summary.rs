@@ -71,11 +71,11 @@ fn histogram_lines(material: &Material<'_>, bars: Bars, t: &Texts) -> Vec<String
 
 /// A line for each limit; those in a row that are undecided for one reason share theirs.
 fn outcome_lines(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Vec<String> {
-    let reason = |it: &LimitOutcome| (it.limit.metric, show::limit(it, t));
+    let reason = |it: &LimitOutcome| (it.limit.metric, show::limit_of_several(it, t));
     let alike = |a: &LimitOutcome, b: &LimitOutcome| outcome::alike(a, b) && reason(a) == reason(b);
     let lines = |row: &[LimitOutcome]| match row {
         [first, _, _, ..] => {
-            let (metric, limit) = (show::metric(first.limit.metric, t), show::limit(first, t));
+            let (metric, limit) = (show::metric(first.limit.metric, t), show::limit_of_several(first, t));
             let word = show::verdict(first.verdict, t);
             let count = row.len();
             vec![

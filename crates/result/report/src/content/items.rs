@@ -76,7 +76,7 @@ impl<'i> Items<'i> {
 
     /// Rows with the number of items that each stands for.
     fn limit_rows(&self, run: &Run, t: &Texts) -> Vec<(usize, Vec<Text>)> {
-        let criterion = |it: &LimitOutcome| (it.limit.metric, show::criterion(it, t));
+        let criterion = |it: &LimitOutcome| (it.limit.metric, show::declared(it, t));
         let alike = |a: &LimitOutcome, b: &LimitOutcome| outcome::alike(a, b) && criterion(a) == criterion(b);
         let row = |alike: &[LimitOutcome]| match alike {
             [first, ..] if alike.len() > ALIKE => vec![(alike.len(), row_of_several(first, alike, t))],
@@ -123,7 +123,7 @@ fn row_of_several(first: &LimitOutcome, alike: &[LimitOutcome], t: &Texts) -> Ve
     let medians = || alike.iter().filter_map(|it| it.median);
     let range = medians().reduce(f64::min).zip(medians().reduce(f64::max));
     let result = show::or_none(range, |(low, high)| show::metric_range(metric, low, high));
-    vec![name.into(), show::criterion(first, t).into(), trials.into(), result.into(), verdict(first.verdict, t).into()]
+    vec![name.into(), show::declared(first, t).into(), trials.into(), result.into(), verdict(first.verdict, t).into()]
 }
 
 /// Measurements of one probe that no limit covers.

@@ -32,12 +32,20 @@ pub(crate) fn deviation(percent: f64) -> String {
 
 /// Bound of a limit, and the reference that gives it or why it cannot.
 pub(crate) fn limit(outcome: &LimitOutcome, t: &Texts) -> String {
+    reasoned(outcome, criterion(outcome, t), t)
+}
+
+/// The same of several outcomes, whose bounds differ where a reference gives them.
+pub(crate) fn limit_of_several(outcome: &LimitOutcome, t: &Texts) -> String {
+    reasoned(outcome, declared(outcome, t), t)
+}
+
+fn reasoned(outcome: &LimitOutcome, criterion: String, t: &Texts) -> String {
     match &outcome.against {
         Some(Against { matches: Match::NotComparable { why }, .. }) if outcome.bound.is_none() => {
-            let why = not_comparable(why, t);
-            t.with("limit-not-comparable", &[("criterion", &criterion(outcome, t)), ("why", &why)])
+            t.with("limit-not-comparable", &[("criterion", &criterion), ("why", &not_comparable(why, t))])
         }
-        _ => criterion(outcome, t),
+        _ => criterion,
     }
 }
 
