@@ -72,7 +72,7 @@ fn what_differs_between_two_beds_is_grouped() {
     let differences = compared.runs[0].changed.len();
     assert!(differences > 10, "{differences}");
     for (lang, ends) in
-        [(Lang::En, "bed endpoint 1, bed endpoint 2: "), (Lang::Ja, "エンドポイント 1、bed エンドポイント 2: ")]
+        [(Lang::En, "test bed endpoint 1, test bed endpoint 2: "), (Lang::Ja, "エンドポイント 1、試験環境 エンドポイント 2: ")]
     {
         let text = comparison(&compared, lang);
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("    ") && line.contains(" → ")).collect();

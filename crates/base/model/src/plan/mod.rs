@@ -518,7 +518,7 @@ duration = "2 s"
         for (key, words) in [
             ("repeats=six", "a whole number from 1: write it like 6"),
             ("goodput.mtus=[\"large\"]", "a whole number: write it like 1500"),
-            ("latency.frame_sizes=64", "a list: write it like [64, 1518]"),
+            ("latency.frame_sizes=64", "a list: write it like [64]"),
             ("latency.stamps=1", "true or false"),
             ("goodput.congestion=3", "a text: write it like \"3\""),
             ("goodput.congestion=[]", "a text: write it like \"text\""),

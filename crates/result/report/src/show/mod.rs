@@ -15,7 +15,7 @@ pub(crate) use self::names::{
     short_warmup, span, stack, transport, verdict, way, with_way,
 };
 pub(crate) use self::references::{
-    criterion, declared, deviation, in_short, limit, not_comparable, printed, undecided, words,
+    criterion, declared, deviation, in_short, limit, limit_of_several, not_comparable, printed, undecided, words,
 };
 use crate::texts::Texts;
 

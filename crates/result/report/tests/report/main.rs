@@ -63,7 +63,7 @@ fn texts(html: &str) -> Vec<String> {
             _ => {}
         }
         if skipping.is_none() && !text.trim().is_empty() && !tag.contains("lang=\"en\"") {
-            texts.push(text.trim().to_owned());
+            texts.push(text.trim().replace("&quot;", "\""));
         }
     }
     texts
