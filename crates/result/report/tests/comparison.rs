@@ -71,9 +71,10 @@ fn what_differs_between_two_beds_is_grouped() {
     let compared = verdict::compare(&run, &[ports], 0.0);
     let differences = compared.runs[0].changed.len();
     assert!(differences > 10, "{differences}");
-    for (lang, ends) in
-        [(Lang::En, "test bed endpoint 1, test bed endpoint 2: "), (Lang::Ja, "エンドポイント 1、試験環境 エンドポイント 2: ")]
-    {
+    for (lang, ends) in [
+        (Lang::En, "test bed endpoint 1, test bed endpoint 2: "),
+        (Lang::Ja, "エンドポイント 1、試験環境 エンドポイント 2: "),
+    ] {
         let text = comparison(&compared, lang);
         let lines: Vec<&str> = text.lines().filter(|line| line.starts_with("    ") && line.contains(" → ")).collect();
         let grouped: Vec<_> = lines.iter().filter(|line| line.contains(ends)).collect();
