@@ -10,13 +10,13 @@ use std::collections::VecDeque;
 use model::{
     Doubt, Nanos, PacketStream, ProbeSpec, Total, Trial,
     rfc2544::{self, OVERLOAD, PlannedRfc2544, RESET, Rfc2544Test, STEADY},
-    search::{AssessedGoal, Irregular, SearchMethod},
+    search::{AssessedGoal, Irregular, PlannedSearch},
 };
 
 use self::bursts::Bursts;
 use crate::{
     Configuration, Next, PastTrial, Procedure, Reason,
-    search::{BinarySearch, MlrSearch, Outcome, Search},
+    search::{Outcome, Search, begin},
 };
 
 /// Loads of the loss test, as shares of the highest: no step is larger than a tenth (RFC 2544, section 26.3).
@@ -313,12 +313,8 @@ impl Rfc2544 {
     }
 
     fn search(&self, max: u64) -> Option<Box<dyn Search>> {
-        let PlannedRfc2544 { goals, search, .. } = self.planned.clone();
-        let min = self.planned.min(max);
-        match search {
-            SearchMethod::Mlr => Some(Box::new(MlrSearch::new(goals, min, max).ok()?)),
-            SearchMethod::Binary => Some(Box::new(BinarySearch::new(goals.into_iter().next()?, min, max).ok()?)),
-        }
+        let PlannedRfc2544 { goals, search: method, .. } = self.planned.clone();
+        begin(PlannedSearch { method, goals, min: self.planned.min(max), max })
     }
 
     fn latency<'t>(&self, throughput: u64, tested: &mut Tested<'t>, walk: &mut Walk<'_, 't>) -> Option<()> {

@@ -16,7 +16,10 @@ mod stages;
 #[cfg(test)]
 mod tests;
 
-use model::{Nanos, search::AssessedGoal};
+use model::{
+    Nanos,
+    search::{AssessedGoal, PlannedSearch, SearchMethod},
+};
 
 pub use assess::assess;
 pub use binary::BinarySearch;
@@ -55,4 +58,13 @@ pub trait Search {
 
     /// Assessment of each goal by the trials so far.
     fn results(&self) -> Vec<AssessedGoal>;
+}
+
+/// A search that has no trial yet; `None` where none can be made, which the check of a plan refuses.
+pub(crate) fn begin(planned: PlannedSearch) -> Option<Box<dyn Search>> {
+    let PlannedSearch { method, goals, min, max } = planned;
+    match method {
+        SearchMethod::Mlr => Some(Box::new(MlrSearch::new(goals, min, max).ok()?)),
+        SearchMethod::Binary => Some(Box::new(BinarySearch::new(goals.into_iter().next()?, min, max).ok()?)),
+    }
 }

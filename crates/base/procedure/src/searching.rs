@@ -4,12 +4,12 @@ use std::mem;
 
 use model::{
     Doubt, Nanos, ProbeSpec, Trial,
-    search::{PlannedSearch, SearchMethod},
+    search::PlannedSearch,
 };
 
 use crate::{
     Configuration, Next, PastTrial, Procedure, Reason,
-    search::{BinarySearch, MlrSearch, Outcome, Search, TrialInput},
+    search::{Outcome, TrialInput, begin},
 };
 
 /// The searches of a section.
@@ -74,7 +74,7 @@ fn device(limit: f64, band: f64) -> impl FnMut(TrialInput) -> Outcome {
 
 /// All trials that a search asks a device for.
 fn inputs(planned: &PlannedSearch, mut device: impl FnMut(TrialInput) -> Outcome) -> Vec<TrialInput> {
-    let (mut inputs, mut search) = (Vec::new(), begun(planned));
+    let (mut inputs, mut search) = (Vec::new(), begin(planned.clone()));
     while inputs.len() < MOST_FORESEEN
         && let Some(search) = &mut search
         && let Some(input) = search.ask()
@@ -83,15 +83,6 @@ fn inputs(planned: &PlannedSearch, mut device: impl FnMut(TrialInput) -> Outcome
         search.take(device(input));
     }
     inputs
-}
-
-/// A search that has no trial yet; `None` where the plan asks for none that can be made, which its check refuses.
-fn begun(planned: &PlannedSearch) -> Option<Box<dyn Search>> {
-    let PlannedSearch { method, goals, min, max } = planned.clone();
-    match method {
-        SearchMethod::Mlr => Some(Box::new(MlrSearch::new(goals, min, max).ok()?)),
-        SearchMethod::Binary => Some(Box::new(BinarySearch::new(goals.into_iter().next()?, min, max).ok()?)),
-    }
 }
 
 /// A configuration at some load, with the proof of its MTU before it where that is changed.
@@ -124,7 +115,7 @@ impl Searching {
         };
         for Searched { proofs, configuration } in &self.searched {
             rest.extend(proofs.iter().filter(|_| next().is_none()).cloned());
-            let Some(mut search) = begun(&self.planned) else { continue };
+            let Some(mut search) = begin(self.planned.clone()) else { continue };
             let mut foreseen = device(middle(&self.planned), 0.0);
             while rest.len() < most
                 && let Some(input) = search.ask()

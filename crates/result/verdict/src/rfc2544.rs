@@ -75,7 +75,7 @@ fn of_repeat(
     let tester = tester(run, section, planned);
     let of_size = |tested: &Tested<'_>| {
         let tester = tester.iter().find(|(configuration, _)| *configuration == tested.configuration.spec);
-        size(run, assessed, tested, tester.map(|(_, pps)| *pps))
+        size(run, assessed, tested, planned.search, tester.map(|(_, pps)| *pps))
     };
     let sizes: Vec<TestedSize> = tested.iter().filter_map(of_size).collect();
     let is_loop = |trial: &&Trial| {
@@ -109,7 +109,13 @@ fn tester(run: &Run, section: &Section, planned: &PlannedRfc2544) -> Vec<(ProbeS
     searched.into_iter().filter_map(upheld).collect()
 }
 
-fn size(run: &Run, assessed: &[TrialAssessment], tested: &Tested<'_>, tester_pps: Option<f64>) -> Option<TestedSize> {
+fn size(
+    run: &Run,
+    assessed: &[TrialAssessment],
+    tested: &Tested<'_>,
+    method: SearchMethod,
+    tester_pps: Option<f64>,
+) -> Option<TestedSize> {
     let result = tested.goals.first().map(|goal| goal.result);
     let highest = result.and_then(|result| result.relevant_upper_bound.or(result.relevant_lower_bound));
     let latency_and_loss = || tested.latency.iter().chain(tested.loss.iter().map(|(_, trial)| trial)).copied();
@@ -127,7 +133,7 @@ fn size(run: &Run, assessed: &[TrialAssessment], tested: &Tested<'_>, tester_pps
         max_pps: tested.max as f64,
         line_pps: flows.and_then(|flows| Some(flows.first()?.line_rate?.packets_per_second)),
         dut_cores: any.and_then(|trial| Some(trial.dut.as_ref()?.cpu.len())).filter(|cores| *cores > 0),
-        search: search(tested),
+        search: search(tested, method),
         goals: tested.goals.clone(),
         is_contradictory: tested.goals.first().is_some_and(is_contradictory),
         tester_pps,
@@ -209,10 +215,10 @@ fn at_share(share: f64, trial: &Trial) -> Vec<LatencyAtLoad> {
 }
 
 /// The search with the trials that it asked for; `None` where none was made.
-fn search(tested: &Tested<'_>) -> Option<AssessedSearch> {
+fn search(tested: &Tested<'_>, method: SearchMethod) -> Option<AssessedSearch> {
     let trials = tested.searched.iter().filter_map(|trial| searched(trial)).map(|(_, trial)| trial).collect();
     let spec = tested.searched.first()?.measured.probe().without_load()?;
-    let (goals, method) = (tested.goals.clone(), SearchMethod::Mlr);
+    let goals = tested.goals.clone();
     Some(AssessedSearch { procedure: String::new(), spec, way: None, repeat: 1, method, trials, goals, tester: vec![] })
 }
 
