@@ -130,20 +130,9 @@ fn beds() -> BTreeSet<String> {
 
 /// Kinds of beds, the beds that stand, and interfaces behind `ports:`.
 fn beds_and_layouts(current: &OsStr) -> Vec<CompletionCandidate> {
-    const LAYOUTS: [&str; 9] = [
-        "lab",
-        "lab:senders=",
-        "lab:bridge",
-        "lab:router",
-        "lab:vswitch",
-        "lab:ovs",
-        "lab:xdp-router",
-        "ports:",
-        "hosts:ssh://",
-    ];
     let text = current.to_string_lossy();
     let Some(ports) = text.strip_prefix("ports:") else {
-        return these(LAYOUTS.into_iter().map(str::to_owned).chain(beds()), current);
+        return these(bed::layout_names().map(str::to_owned).chain(beds()), current);
     };
     let with_prefix = |it: CompletionCandidate| it.add_prefix("ports:");
     match ports.matches(',').count() {

@@ -22,18 +22,23 @@ use crate::wanted::BedRef;
 /// A bed or an error; `None` if the text names another layout.
 type Parsed = Option<Result<BedRef, ReferenceError>>;
 
-/// Usage of a layout, and its parser.
-type Entry = (&'static str, fn(&str) -> Parsed);
+/// Names of a layout, or their beginnings, its usage, and its parser.
+type Entry = (&'static [&'static str], &'static str, fn(&str) -> Parsed);
 
 const LAYOUTS: [Entry; 7] = [
-    (lab::USAGE, lab::parse),
-    (bridge::USAGE, bridge::parse),
-    (router::USAGE, router::parse),
-    (vswitch::USAGE, vswitch::parse),
-    (ovs::USAGE, ovs::parse),
-    (nics::USAGE, nics::parse),
-    (hosts::USAGE, hosts::parse),
+    (&["lab"], lab::USAGE, lab::parse),
+    (&["lab:senders=", "lab:bridge"], bridge::USAGE, bridge::parse),
+    (&["lab:router", "lab:xdp-router"], router::USAGE, router::parse),
+    (&["lab:vswitch"], vswitch::USAGE, vswitch::parse),
+    (&["lab:ovs"], ovs::USAGE, ovs::parse),
+    (&["ports:"], nics::USAGE, nics::parse),
+    (&["hosts:ssh://"], hosts::USAGE, hosts::parse),
 ];
+
+/// Names of all layouts; of those whose name goes on, the beginning.
+pub fn layout_names() -> impl Iterator<Item = &'static str> {
+    LAYOUTS.into_iter().flat_map(|(names, ..)| names.iter().copied())
+}
 
 /// Special needs of a lab's device under test.
 #[derive(Default)]
@@ -93,7 +98,7 @@ pub enum ReferenceError {
 }
 
 fn usages() -> String {
-    LAYOUTS.map(|(usage, _)| usage).join(", ")
+    LAYOUTS.map(|(_, usage, _)| usage).join(", ")
 }
 
 impl BedRef {
@@ -107,7 +112,7 @@ impl FromStr for BedRef {
     type Err = ReferenceError;
 
     fn from_str(text: &str) -> Result<Self, ReferenceError> {
-        match LAYOUTS.iter().find_map(|(_, parse)| parse(text)) {
+        match LAYOUTS.iter().find_map(|(_, _, parse)| parse(text)) {
             Some(parsed) => parsed,
             None if text.contains(':') => Err(ReferenceError::Unknown { text: text.to_owned() }),
             None => kept::parse(text),
@@ -123,6 +128,16 @@ mod tests {
     /// The changes for a bed on this machine, in words.
     pub(super) fn changes_of(topology: &Topology) -> Vec<String> {
         changes(topology, "").iter().map(ToString::to_string).collect()
+    }
+
+    #[test]
+    fn each_name_of_a_layout_is_one() {
+        for (names, _, parse) in LAYOUTS {
+            for name in names {
+                let whole = if name.ends_with('=') { format!("{name}2") } else { (*name).to_owned() };
+                assert!(parse(&whole).is_some(), "{name}");
+            }
+        }
     }
 
     #[test]

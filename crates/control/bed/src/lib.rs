@@ -31,7 +31,7 @@ pub use dut::DutReader;
 pub use error::{BedError, HostsError, NicError, Refusal};
 pub use inspected::{Inspected, InspectedRef, inspected_here, inspected_there};
 pub use kept::{clean, down, list, namespace_of, up};
-pub use layouts::{HostsReferenceError, ReferenceError, check_name};
+pub use layouts::{HostsReferenceError, ReferenceError, check_name, layout_names};
 pub use planned::{Planned, Survey, planned, survey};
 pub use protocol::Caller;
 pub use session::{Agents, Alone, HostLoad, Session};
