@@ -97,13 +97,13 @@ fn nothing_to_compare() -> Words {
 
 /// `wireproof baseline …`
 pub(super) fn baseline(action: &BaselineAction, common: &Common) -> anyhow::Result<Exit> {
-    let mut store = open(common)?;
     let baselines = match action {
         BaselineAction::Set { run, name } => {
+            let mut store = Store::open_existing(&paths::store(common.store.as_deref())?)?;
             let run = load(&store, run)?;
             vec![store.set_baseline(&run, name)?]
         }
-        BaselineAction::Show => store.baselines()?,
+        BaselineAction::Show => open(common)?.baselines()?,
     };
     let document = BaselinesDocument::of(baselines.iter().cloned().map(entry).collect());
     answer(&document, || listed(&baselines, language(common)), common)?;

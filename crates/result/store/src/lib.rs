@@ -75,12 +75,16 @@ impl Store {
         Ok(store)
     }
 
+    /// Opens an existing store to write to.
+    pub fn open_existing(path: &Path) -> Result<Self, StoreError> {
+        exists(path)?;
+        Self::open(path)
+    }
+
     /// Opens an existing store for reading: works on a full or read-only disk too, and writes nothing but conclusions. An older store is
     /// read as it is, or as a copy in memory.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {
-        if !path.exists() {
-            return Err(StoreError::Absent { path: path.to_owned() });
-        }
+        exists(path)?;
         let mut connection = connect(path)?;
         if schema::version(&connection, path)? < schema::READABLE {
             connection = schema::copy_up_to_date(&connection, path)?;
@@ -258,6 +262,10 @@ impl Archive for Store {
         self.connection.execute(delete, params![run.0]).map_err(|e| self.error("forget an empty run", e))?;
         Ok(())
     }
+}
+
+fn exists(path: &Path) -> Result<(), StoreError> {
+    if path.exists() { Ok(()) } else { Err(StoreError::Absent { path: path.to_owned() }) }
 }
 
 /// Whether statements that write are refused.
