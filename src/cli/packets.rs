@@ -35,8 +35,8 @@ pub(crate) struct CaptureOptions {
     /// End by itself after this time.
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", value_parser = super::watch::parse_duration)]
     pub(crate) time: Option<Nanos>,
-    /// Frames: stream (numbered by wireproof), stream NUMBER, udp, tcp, icmp, arp, port NUMBER, host ADDRESS, vlan NUMBER; of
-    /// several, like "udp port 53", all have to hold. All frames without it.
+    /// Frames: stream (numbered by wireproof), stream NUMBER (of "packets send"), udp, tcp, icmp, arp, port NUMBER, host ADDRESS,
+    /// vlan NUMBER; of several, like "udp port 53", all have to hold. All frames without it.
     #[arg(long, value_name = "WORDS")]
     pub(crate) filter: Option<Filter>,
 }

@@ -193,9 +193,12 @@ impl Bed {
         }
     }
 
-    /// Marks a bed of hosts that turned out to be one kernel.
+    /// Marks a bed whose hosts turned out to be one kernel.
     pub fn set_one_kernel(&mut self) {
-        (self.simulated, self.layout) = (true, ONE_KERNEL.to_owned());
+        self.simulated = true;
+        if self.kind == BedKind::Hosts {
+            self.layout = ONE_KERNEL.to_owned();
+        }
     }
 
     /// Arguments of `bed up` that make it; `None` for a bed that is made with its run, whose name is a layout.

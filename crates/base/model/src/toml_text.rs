@@ -52,8 +52,8 @@ const EXPECTED: [(&str, &str); 12] = [
     ("f64", "a number: write it like 0.5"),
     ("a string", "a text: write it like \"text\""),
     ("a boolean", "true or false"),
-    ("a sequence", "a list: write it like [64, 1518]"),
-    ("a map", "a table: write it like [[latency]]"),
+    ("a sequence", "a list, in square brackets"),
+    ("a map", "a table, which is a section of its own"),
 ];
 
 /// The message of an error without names of Rust's types.

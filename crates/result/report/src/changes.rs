@@ -209,9 +209,8 @@ fn name(key: &str, t: &Texts) -> String {
 fn key(key: &str, t: &Texts) -> String {
     match key {
         known if WORDS.contains(&known) => t.get(&text_of(known)),
-        // Settings have the kernel's name.
-        sysctl if sysctl.contains('.') => sysctl.to_owned(),
-        key => key.replace('_', " "),
+        // Settings and mitigations have the kernel's name.
+        key => key.to_owned(),
     }
 }
 

@@ -53,7 +53,9 @@ fn without_answered(run: &Run, bufferbloat: &[Bufferbloat], mut page: PageOne) -
     };
     page.key_figures.retain(|figure| !matches!(figure, KeyFigure::Free(free) if is_shown(&free.spec)));
     let says_nothing = |limit: &MainLimit| matches!(limit.place, Place::IntendedLoad | Place::NotKnown);
-    page.main_limit = page.main_limit.filter(|limit| bufferbloat.is_empty() || !says_nothing(limit));
+    let is_answered = |spec: &ProbeSpec| spec.probe().beside_load().is_some() || is_shown(spec);
+    let is_all_answered = !bufferbloat.is_empty() && run.plan.specs().iter().all(is_answered);
+    page.main_limit = page.main_limit.filter(|limit| !is_all_answered || !says_nothing(limit));
     page
 }
 

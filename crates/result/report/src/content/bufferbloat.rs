@@ -36,12 +36,14 @@ pub(crate) fn lines(assessment: &Assessment, t: &Texts) -> Vec<String> {
 }
 
 fn conclusion(it: &Bufferbloat, t: &Texts) -> Block {
-    let worst = it.loads.iter().max_by(|a, b| a.increase_ns.total_cmp(&b.increase_ns));
-    let increase = worst.map_or_else(|| NO_FIGURE.to_owned(), |load| change(load.increase_ns));
-    let (colour_of, meaning) = match it.grade {
-        Grade::APlus | Grade::A => (Verdict::Pass, "bufferbloat-good"),
-        Grade::B | Grade::C => (Verdict::Inconclusive, "bufferbloat-fair"),
-        Grade::D | Grade::F => (Verdict::Fail, "bufferbloat-bad"),
+    let largest = |size: fn(&f64) -> f64| {
+        it.loads.iter().map(|load| load.increase_ns).max_by(|a, b| size(a).total_cmp(&size(b)))
+    };
+    let increase = || or_none(largest(|ns| *ns), millis);
+    let (colour_of, meaning, increase) = match it.grade {
+        Grade::APlus | Grade::A => (Verdict::Pass, "bufferbloat-good", or_none(largest(|ns| ns.abs()), change)),
+        Grade::B | Grade::C => (Verdict::Inconclusive, "bufferbloat-fair", increase()),
+        Grade::D | Grade::F => (Verdict::Fail, "bufferbloat-bad", increase()),
     };
     let meaning = Text::from(t.with(meaning, &[("increase", &increase)]));
     let meaning = it.from.clone().map(Text::from).into_iter().chain([meaning]).collect();
@@ -72,7 +74,7 @@ fn table(it: &Bufferbloat, t: &Texts) -> Block {
 /// The same with its sign.
 fn change(ns: f64) -> String {
     let words = millis(ns.abs());
-    let sign = if ns < 0.0 && words != millis(0.0) { '-' } else { '+' };
+    let sign = if ns < 0.0 && words != millis(0.0) { '−' } else { '+' };
     format!("{sign}{words}")
 }
 

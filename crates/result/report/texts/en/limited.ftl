@@ -33,17 +33,17 @@ place-listen-queue = listen queue
 place-ephemeral-ports = ephemeral ports
 place-file-descriptors = file descriptors
 place-connections = number of connections
-remedy-sender-cpu = choose other or faster cores (--cpus CLIENT,SERVER); “wireproof inspect” names settings that cost time
-remedy-sender-socket = give it a larger socket buffer (--set goodput.window="4 MiB")
+remedy-sender-cpu = choose other or faster cores (--cpus CLIENT,SERVER), and see “wireproof inspect” for settings that cost time
+remedy-sender-socket = give it a larger socket buffer (for goodput: window = "4 MiB" in the plan)
 remedy-qdisc = see what holds packets back (tc qdisc show), and replace it (tc qdisc replace dev IF root fq)
 remedy-link-rate = use a faster link, or a limit that this one can meet
 remedy-pcie = use a slot with more lanes or a newer generation
 remedy-peer-ring = use larger rings (ethtool -G IF rx N)
-remedy-softirq-core = spread its queues over more cores; “wireproof inspect” and “wireproof tune” say how
-remedy-receiver-socket = give it a larger socket buffer (--set goodput.window="4 MiB"), or a lower rate
-remedy-receiver-cpu = choose other or faster cores (--cpus CLIENT,SERVER); “wireproof inspect” names settings that cost time
-remedy-window = raise it in the plan or by --set goodput.window="4 MiB"; the kernel allows up to net.core.rmem_max and wmem_max
-remedy-congestion-control = remove loss and long queues on the path, or choose another one (--set goodput.congestion="bbr")
+remedy-softirq-core = spread its queues over more cores, as “wireproof inspect” and “wireproof tune” say
+remedy-receiver-socket = give it a larger socket buffer (for goodput: window = "4 MiB" in the plan), or a lower rate
+remedy-receiver-cpu = choose other or faster cores (--cpus CLIENT,SERVER), and see “wireproof inspect” for settings that cost time
+remedy-window = raise it (window = "4 MiB" in the plan), up to the kernel’s net.core.rmem_max and wmem_max
+remedy-congestion-control = remove loss and long queues on the path, or choose another one (congestion = "bbr" in the plan)
 remedy-interruption = find what cut the path off: links, routes and restarts in the trial’s events
 remedy-reordering = send one connection over one path (see bonds, several routes and queues)
 remedy-path-mtu = raise the MTU of the device that “Path MTU” names
