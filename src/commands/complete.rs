@@ -132,7 +132,7 @@ fn beds() -> BTreeSet<String> {
 fn beds_and_layouts(current: &OsStr) -> Vec<CompletionCandidate> {
     let text = current.to_string_lossy();
     let Some(ports) = text.strip_prefix("ports:") else {
-        return these(bed::layout_names().map(str::to_owned).chain(beds()), current);
+        return these(::bed::layout_names().map(str::to_owned).chain(beds()), current);
     };
     let with_prefix = |it: CompletionCandidate| it.add_prefix("ports:");
     match ports.matches(',').count() {

@@ -186,7 +186,7 @@ mod tests {
 
     #[test]
     fn what_a_store_says_is_neither_taken_nor_reached() {
-        for lab in bed::layout_names().filter(|name| name.starts_with("lab")) {
+        for lab in ::bed::layout_names().filter(|name| name.starts_with("lab")) {
             let lab = &lab.replace('=', "=2");
             assert_eq!(compared(&[], lab, &[], &[]), Ok(()), "{lab} is made of nothing that is there");
             assert_eq!(compared(&["--bed", lab], lab, &[], &[]), Ok(()));

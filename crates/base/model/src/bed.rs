@@ -309,6 +309,7 @@ mod tests {
         assert_eq!(shared(&bed), Some(1));
         bed.endpoints[0].machine = "host-a".to_owned();
         assert_eq!(shared(&bed), None, "two machines, each with its own core 1");
+        bed.kind = BedKind::Hosts;
         bed.set_one_kernel();
         assert!(bed.simulated && shared(&bed) == Some(1));
         bed.endpoints[0].cpus = vec![0, 1];

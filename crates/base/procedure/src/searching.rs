@@ -2,10 +2,7 @@
 
 use std::mem;
 
-use model::{
-    Doubt, Nanos, ProbeSpec, Trial,
-    search::PlannedSearch,
-};
+use model::{Doubt, Nanos, ProbeSpec, Trial, search::PlannedSearch};
 
 use crate::{
     Configuration, Next, PastTrial, Procedure, Reason,

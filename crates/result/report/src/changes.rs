@@ -11,7 +11,7 @@ const MOST: usize = 3;
 const NONE: &str = "–";
 
 /// Keys that have words.
-const WORDS: [&str; 47] = [
+const WORDS: [&str; 49] = [
     "error_ns",
     "mac",
     "plan",
@@ -29,6 +29,8 @@ const WORDS: [&str; 47] = [
     "address",
     "cpus",
     "driver",
+    "driver_version",
+    "mtu",
     "bus",
     "card",
     "model",
@@ -257,7 +259,7 @@ mod tests {
         assert_eq!(lines(&["simulated: true → false"]), ["simulated: true → false"]);
         let port = |port: u8, what: &str| format!("endpoints {port} interfaces 1 {what}");
         let changed = [1, 2].map(|it| [port(it, "name: \"lab\" → \"eth\""), port(it, "mtu: 1500 → 9000")]).concat();
-        let both = "endpoint 1 interface 1, endpoint 2 interface 1: name \"lab\" → \"eth\", mtu 1500 → 9000";
+        let both = "endpoint 1 interface 1, endpoint 2 interface 1: name \"lab\" → \"eth\", MTU 1500 → 9000";
         assert_eq!(lines(&changed.iter().map(String::as_str).collect::<Vec<_>>()), [both]);
         let many = ["a", "b", "c", "d", "e"].map(|name| format!("hosts 1 {name}: 1 → 2"));
         let shown = lines(&many.iter().map(String::as_str).collect::<Vec<_>>());

@@ -339,7 +339,7 @@ mod tests {
             assert!(first.takes(&GroupedDoubt::of(&changed(what), None)));
         }
         let [english, japanese] = [Lang::En, Lang::Ja].map(|lang| first.advice(&run(), lang));
-        let both = "(endpoint 1 interface 1: mtu 1500 → 9000, link state \"up\" → \"down\"; endpoint 2 interface 1 mtu: 1500 → 9000)";
+        let both = "(endpoint 1 interface 1: MTU 1500 → 9000, link state \"up\" → \"down\"; endpoint 2 interface 1 MTU: 1500 → 9000)";
         assert!(english.contains(both), "{english}");
         assert!(japanese.contains("リンクの状態 \"アップ\" → \"ダウン\""), "{japanese}");
     }

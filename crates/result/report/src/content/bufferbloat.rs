@@ -36,9 +36,8 @@ pub(crate) fn lines(assessment: &Assessment, t: &Texts) -> Vec<String> {
 }
 
 fn conclusion(it: &Bufferbloat, t: &Texts) -> Block {
-    let largest = |size: fn(&f64) -> f64| {
-        it.loads.iter().map(|load| load.increase_ns).max_by(|a, b| size(a).total_cmp(&size(b)))
-    };
+    let largest =
+        |size: fn(&f64) -> f64| it.loads.iter().map(|load| load.increase_ns).max_by(|a, b| size(a).total_cmp(&size(b)));
     let increase = || or_none(largest(|ns| *ns), millis);
     let (colour_of, meaning, increase) = match it.grade {
         Grade::APlus | Grade::A => (Verdict::Pass, "bufferbloat-good", or_none(largest(|ns| ns.abs()), change)),
@@ -89,6 +88,6 @@ mod tests {
 
     #[test]
     fn a_shorter_round_trip_has_its_sign_and_no_change_is_no_decrease() {
-        assert_eq!([1.5e6, -40e3, -1e3].map(change), ["+1.50", "-0.04", "+0.00"]);
+        assert_eq!([1.5e6, -40e3, -1e3].map(change), ["+1.50", "−0.04", "+0.00"]);
     }
 }

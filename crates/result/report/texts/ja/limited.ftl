@@ -34,13 +34,13 @@ place-ephemeral-ports = エフェメラルポート
 place-file-descriptors = ファイル記述子
 place-connections = 接続数
 remedy-sender-cpu = 別のコアかより速いコアを選ぶ(--cpus CLIENT,SERVER。時間を費やす設定は「wireproof inspect」で確認)
-remedy-sender-socket = ソケットバッファーを大きくする(goodput では測定プランの window = "4 MiB")
+remedy-sender-socket = ソケットバッファーを大きくする(スループット測定では、測定プランの window を "4 MiB" などにする)
 remedy-qdisc = パケットを留めている設定を確認し(tc qdisc show)、置き換える(tc qdisc replace dev IF root fq)
 remedy-link-rate = より速いリンクを使うか、このリンクで達成できる判定基準にする
 remedy-pcie = レーン数の多いスロット、または新しい世代のスロットを使う
 remedy-peer-ring = リングを大きくする(ethtool -G IF rx N)
 remedy-softirq-core = キューを複数のコアに分散する(「wireproof inspect」「wireproof tune」で確認できます)
-remedy-receiver-socket = ソケットバッファーを大きくする(goodput では測定プランの window = "4 MiB")か、レートを下げる
+remedy-receiver-socket = ソケットバッファーを大きくする(スループット測定では、測定プランの window を "4 MiB" などにする)か、レートを下げる
 remedy-receiver-cpu = 別のコアかより速いコアを選ぶ(--cpus CLIENT,SERVER。時間を費やす設定は「wireproof inspect」で確認)
 remedy-window = 測定プランで大きくする(window = "4 MiB"。カーネルの上限は net.core.rmem_max と wmem_max)
 remedy-congestion-control = 経路の損失と長いキューを取り除くか、別の方式を選ぶ(測定プランの congestion = "bbr")
