@@ -20,30 +20,27 @@ const SEED: u64 = 0x5eed_0198_0018_0000;
 #[ignore = "takes an hour: sudo ./x campaign kills"]
 fn kills_on_all_beds_leave_nothing_and_lose_nothing() {
     let each = times(1_000).div_ceil(10);
-    tell(vec![
-        ("lab", each, &|moments, times| kill(&Own::new(&[], 2_000), moments, times)),
-        ("lab through a router", each, &|moments, times| {
-            kill(&Own::new(&["--bed", "lab:router"], 3_000), moments, times)
-        }),
-        ("lab of two senders", each, &|moments, times| {
-            kill(&Own::new(&["--bed", "lab:senders=2"], 3_000), moments, times)
-        }),
-        ("lab through a bridge", each, &|moments, times| {
-            kill(&Own::new(&["--bed", "lab:bridge"], 3_000), moments, times)
-        }),
-        ("lab behind a virtual switch", each, &|moments, times| {
-            kill(&Own::new(&["--bed", "lab:vswitch"], 3_000), moments, times)
-        }),
-        ("lab through our router", each, &|moments, times| {
-            kill(&Own::new(&["--bed", "lab:xdp-router"], 3_000), moments, times)
-        }),
-        ("lab through Open vSwitch", each, &|moments, times| {
-            kill(&Own::new(&["--bed", "lab:ovs"], 6_000), moments, times)
-        }),
+    // The bed's words, and the time in ms within which the kill comes.
+    let labs: [(&str, &[&str], u64); 7] = [
+        ("lab", &[], 2_000),
+        ("lab through a router", &["--bed", "lab:router"], 3_000),
+        ("lab of two senders", &["--bed", "lab:senders=2"], 3_000),
+        ("lab through a bridge", &["--bed", "lab:bridge"], 3_000),
+        ("lab behind a virtual switch", &["--bed", "lab:vswitch"], 3_000),
+        ("lab through our router", &["--bed", "lab:xdp-router"], 3_000),
+        ("lab through Open vSwitch", &["--bed", "lab:ovs"], 6_000),
+    ];
+    let labs = labs.map(|(name, words, lasts)| {
+        let play = move |moments: &mut Moments, times: u32| kill(&Own::new(words, lasts), moments, times);
+        (name, play)
+    });
+    let mut rows: Vec<Row<'_>> = labs.iter().map(|(name, play)| -> Row<'_> { (name, each, play) }).collect();
+    rows.extend::<[Row<'_>; 3]>([
         ("ports", each, &|moments, times| kill(&Ports::new(&Desk::new()), moments, times)),
         ("hosts", each, &|moments, times| kill(&Hosts::new(), moments, times)),
         ("bypass", each, &|moments, times| kill(&Past::new(&Desk::new()), moments, times)),
     ]);
+    tell(rows);
 }
 
 #[test]

@@ -51,12 +51,14 @@ impl Failure {
     }
 }
 
-/// Words of an agent, which may be another host's, on one line of bounded length.
+/// Words of an agent, which may be another host's, on one line of bounded length. Its lines, like those of the kernel's verifier, are
+/// parted by semicolons.
 fn bounded(words: &str) -> String {
     const MOST: usize = 2_000;
     let end = words.char_indices().nth(MOST);
     let kept = end.map_or_else(|| words.to_owned(), |(end, _)| format!("{}…", &words[..end]));
-    one_line(&kept)
+    let lines = kept.lines().map(str::trim).filter(|line| !line.is_empty());
+    lines.map(one_line).collect::<Vec<_>>().join("; ")
 }
 
 impl fmt::Display for Failure {
@@ -72,9 +74,9 @@ mod tests {
 
     #[test]
     fn words_of_an_agent_stay_on_one_line_of_bounded_length() {
-        let failure = Failure::new(FailureKind::Change, "", "x\nVerdict: PASS".to_owned() + &"é".repeat(10_000));
+        let failure = Failure::new(FailureKind::Change, "", "x\n\n\tVerdict: PASS".to_owned() + &"é".repeat(10_000));
         let words = failure.advised("\u{1b}[2J").to_string();
-        assert!(words.starts_with("x\\u{a}Verdict: PASS") && words.ends_with("…; \\u{1b}[2J"), "{words}");
+        assert!(words.starts_with("x; Verdict: PASS") && words.ends_with("…; \\u{1b}[2J"), "{words}");
         assert!(words.chars().count() < 2_100);
     }
 }

@@ -51,12 +51,18 @@ impl Store {
         }
         let update = "UPDATE conclusion SET judge = ?3, body = ?4 WHERE run = ?1 AND changes = ?2";
         let keep = |connection: &mut Connection| {
-            read_only(connection, false)?;
             let transaction = schema::write(connection)?;
             for Drawn { run, changes, conclusion } in drawn {
                 transaction.execute(update, params![run.0, changes, judge, conclusion])?;
             }
             transaction.commit()
+        };
+        let keep = |connection: &mut Connection| {
+            let is_read_only = connection.pragma_query_value(None, "query_only", |row| row.get(0))?;
+            read_only(connection, false)?;
+            let kept = keep(connection);
+            read_only(connection, is_read_only)?;
+            kept
         };
         keep(&mut self.connection).map_err(|e| self.error("keep conclusions", e))
     }

@@ -328,6 +328,17 @@ fn conclude(store: &mut Store) {
     store.keep_conclusions("judge", &[drawn]).expect("it is kept");
 }
 
+#[test]
+fn a_store_that_keeps_a_conclusion_is_still_open_to_read_alone() {
+    let (_folder, path) = place();
+    begin(&mut Store::open(&path).unwrap(), "first", 1);
+    let mut store = Store::open_to_read(&path).unwrap();
+    conclude(&mut store);
+    assert_eq!(kept(&store, "judge").conclusion.as_deref(), Some("PASS"));
+    let refused = store.keep_trial(&RunId("first".into()), &trial(2)).expect_err("it is open to read").to_string();
+    assert!(refused.contains("readonly"), "{refused}");
+}
+
 /// A change of a store.
 type Change<'a> = Box<dyn Fn(&mut Store) + 'a>;
 
