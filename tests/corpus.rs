@@ -82,3 +82,18 @@ fn messages_that_fuzzing_keeps_are_read() {
 fn plans_that_fuzzing_keeps_are_read() {
     each_of("plan", targets::plan);
 }
+
+#[test]
+fn logos_that_fuzzing_keeps_are_read() {
+    each_of("svg", targets::svg);
+}
+
+#[test]
+fn sums_of_files_that_fuzzing_keeps_are_read() {
+    each_of("sums", targets::sums);
+}
+
+#[test]
+fn files_of_programs_that_fuzzing_keeps_are_read() {
+    each_of("image", targets::image);
+}

@@ -14,6 +14,14 @@ use model::{
 };
 use pcap::Replay;
 use protocol::{FromAgent, ToAgent, read_message, write_message};
+use seal::Sums as FileSums;
+
+// Two readers inside of other crates, which are files of their own.
+#[path = "../../crates/control/agent/src/bypass/image.rs"]
+#[allow(dead_code, reason = "parts of the value are of use there alone")]
+mod image;
+#[path = "../../src/identity/svg.rs"]
+mod svg;
 
 /// A frame from anywhere.
 pub fn frame(input: &[u8]) {
@@ -251,4 +259,27 @@ fn one_message<T: Json>(mut bytes: &[u8]) {
     let mut written = Vec::new();
     write_message(&mut written, &message).expect("it is as short as it was");
     assert!(read_message::<T>(&mut written.as_slice()).is_ok(), "{}", message.to_json());
+}
+
+/// A logo: an accepted one is a drawing without scripts.
+pub fn svg(input: &[u8]) {
+    if svg::check(input).is_ok() {
+        let text = std::str::from_utf8(input).expect("SVG is text").to_ascii_lowercase();
+        assert!(text.contains("svg") && !text.contains("<script") && !text.contains("<!doctype"));
+    }
+}
+
+/// The sums of a report: what is accepted is written and read as the same.
+pub fn sums(input: &[u8]) {
+    let Ok(text) = std::str::from_utf8(input) else { return };
+    if let Ok(sums) = FileSums::parse(text) {
+        assert_eq!(FileSums::parse(&sums.to_string()).expect("it was written by us"), sums);
+    }
+}
+
+/// The file of a program that is to go past the kernel.
+pub fn image(input: &[u8]) {
+    if let image::Image::Script { interpreter, rest } = image::Image::read(input) {
+        assert!(input.starts_with(b"#!") && interpreter.len() + rest.len() <= 3 * 256);
+    }
 }

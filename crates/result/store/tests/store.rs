@@ -336,7 +336,7 @@ fn a_store_that_keeps_a_conclusion_is_still_open_to_read_alone() {
     conclude(&mut store);
     assert_eq!(kept(&store, "judge").conclusion.as_deref(), Some("PASS"));
     let refused = store.keep_trial(&RunId("first".into()), &trial(2)).expect_err("it is open to read").to_string();
-    assert!(refused.contains("readonly"), "{refused}");
+    assert!(refused.contains("is read-only"), "{refused}");
 }
 
 /// A change of a store.
