@@ -182,9 +182,9 @@ while time.monotonic() < begun + seconds and not ended:
             tend()
         else:
             act()
-    # A tenth of the core at most: a trial beside a full core has a doubt for that alone.
+    # A small part of the core: a trial beside a program that uses more of it has a doubt for that alone.
     used = time.process_time() - spent
-    time.sleep(max(0.001, 9 * used))
+    time.sleep(max(0.001, 24 * used))
     spent = time.process_time()
 if forge:
     json.dump([payload.hex() for payload in heard], open(kept, "w"))

@@ -359,9 +359,9 @@ impl Wire {
         (launcher, program.expect("it says so"))
     }
 
+    /// Sends from any port: a process that another test forks holds a copy of an earlier socket until it executes its program.
     fn send(&self, text: &str) {
-        let socket =
-            namespace::within(&self.a, || UdpSocket::bind(address(A, 5000))).expect("it exists").expect("ours");
+        let socket = namespace::within(&self.a, || UdpSocket::bind(address(A, 0))).expect("it exists").expect("ours");
         socket.send_to(text.as_bytes(), address(B, 7000)).expect("it goes");
     }
 
