@@ -46,7 +46,7 @@ pub(crate) use packets::{CaptureOptions, PacketsAction, ReceiveOptions, SendOpti
 pub(crate) use probes::{GOODPUT, PROBES, PacketsOptions, PathOptions, ProbeCommand, apply};
 pub(crate) use reach::Reach;
 pub(crate) use report::ReportOptions;
-pub(crate) use rfc2544::{ClassifyOptions, KNOWN as RFC2544, Rfc2544Action, Rfc2544Options};
+pub(crate) use rfc2544::{ClassifyOptions, KNOWN as RFC2544, Rfc2544Action, Rfc2544Options, TableFormat, TableOptions};
 pub(crate) use router::{RouterAction, RouterOptions};
 pub(crate) use translated::language;
 pub(crate) use tune::{TuneAction, TuneAsked, TuneHost};

@@ -1,7 +1,7 @@
 //! Stores of earlier days and what the program says of them: each document byte for byte.
 //!
 //! A folder of `tests/golden` has a store `runs.db.gz`, as its `make_store.py` once made it: `everything` has runs of every probe, bed, doubt
-//! and failure of its day, `transactions` those of that probe, `doubts` doubts and places that came later. A file of its `said` has what the program says of one run: its summary, the
+//! and failure of its day, `transactions` those of that probe, `doubts` doubts and places that came later, `devices` doubts about devices under test. A file of its `said` has what the program says of one run: its summary, the
 //! report as Markdown, CSV and JSON, and of longer forms a digest of each part; those of [`WHOLE`] runs are there whole. The program alone is
 //! asked, so that this test outlives how it is built.
 //!
@@ -30,6 +30,8 @@ const EVERYTHING: &str = "everything";
 const TRANSACTIONS: &str = "transactions";
 
 const DOUBTS: &str = "doubts";
+
+const DEVICES: &str = "devices";
 
 const LANGUAGES: [&str; 2] = ["en", "ja"];
 
@@ -301,6 +303,11 @@ fn newer_doubts_and_places_are_reported_as_they_were() {
     all_runs(DOUBTS);
 }
 
+#[test]
+fn doubts_about_devices_are_reported_as_they_were() {
+    all_runs(DEVICES);
+}
+
 /// Variants of a type, by the schema of the document of a run.
 fn variants(schema: &Value, of: &str) -> BTreeSet<String> {
     let alternatives = schema["$defs"][of]["oneOf"].as_array().unwrap_or_else(|| panic!("{of}: {schema}"));
@@ -335,7 +342,7 @@ fn tables(name: &str, value: &Value, visit: &mut impl FnMut(&str, &serde_json::M
 fn every_doubt_place_and_failure_stands_in_a_store() {
     let mut found: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut schema = Value::Null;
-    for store in [EVERYTHING, TRANSACTIONS, DOUBTS] {
+    for store in [EVERYTHING, TRANSACTIONS, DOUBTS, DEVICES] {
         let desk = Desk::new(store, "variants");
         schema = desk.json(&["schema", "run"]);
         for (name, id) in desk.runs() {

@@ -100,7 +100,7 @@ const fn manual(command: &'static str, statuses: &'static [Status], examples: &'
     Manual { command, examples, statuses }
 }
 
-const MANUALS: [Manual; 45] = [
+const MANUALS: [Manual; 46] = [
     manual(
         "",
         ANY,
@@ -322,7 +322,19 @@ const MANUALS: [Manual; 45] = [
                 "rfc2544 --tests throughput,loss --frame-sizes 64,1518 --duration \"5 s\" --directions both --bed lab:router",
                 "Two tests with short trials, both ways at once, on a router of the kernel.",
             ),
+            (
+                "rfc2544 --tests throughput --bed lab:router --dut-cpus 1,2,4 --modifiers 25-filters",
+                "The throughput over cores of a router, without filters and with them, in one table.",
+            ),
             ("rfc2544 classify --goals goals.toml --trials trials.csv", "Classify the loads of recorded trials."),
+        ],
+    ),
+    manual(
+        "rfc2544 table",
+        PLAIN,
+        &[
+            ("rfc2544 table 20261128-101500-3fa9 last", "One table of the throughputs of two runs."),
+            ("rfc2544 table last --format md", "The same of the last run, for a wiki."),
         ],
     ),
     manual(

@@ -53,9 +53,9 @@ pub(crate) struct Measure {
     #[arg(long, value_parser = parse_cpus, value_name = "CLIENT,SERVER")]
     pub(crate) cpus: Option<Cpus>,
     /// Number of cores reserved for the device under test of a lab, like 1 (default: none; it then works inside the sender's
-    /// system calls).
-    #[arg(long, value_name = "N", allow_negative_numbers = true, value_parser = from_to(1_usize..=MOST_CORES))]
-    pub(crate) dut_cpus: Option<usize>,
+    /// system calls). With tests of RFC 2544 also several, like 1,2,4: a run with each, and one table of their throughputs.
+    #[arg(long, value_name = "N,N…", value_delimiter = ',', allow_negative_numbers = true, value_parser = from_to(1_usize..=MOST_CORES))]
+    pub(crate) dut_cpus: Vec<usize>,
     #[command(flatten)]
     pub(crate) wrap: Wrap,
     /// Change any key of the plan, like repeats=6 or latency.timeout="200 ms"; can be given again.

@@ -2,9 +2,9 @@
 
 use std::{num::NonZeroU32, path::PathBuf};
 
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use model::{
-    Direction, Engine, IpVersion, Nanos, Plan, RunId,
+    Direction, Engine, IpVersion, Modifier, Nanos, Plan, RunId,
     plan::{Ladder, PlanError},
     rfc2544::Rfc2544Test,
     search::SearchMethod,
@@ -37,6 +37,8 @@ pub(crate) enum Rfc2544Action {
     /// Classify recorded trials by RFC 9971: for each goal, each load as lower bound, upper bound or undecided, the relevant
     /// bounds and the conditional throughput.
     Classify(ClassifyOptions),
+    /// One table of the throughputs of stored runs: device, frame size, cores, rates of each port and the sums.
+    Table(TableOptions),
 }
 
 /// Tests of a device.
@@ -87,6 +89,10 @@ pub(crate) struct Rfc2544Options {
     /// Destination networks that the frames go to, 1 to 256; the device needs a route to each (default: 1).
     #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u16..=256), value_name = "COUNT")]
     networks: Option<u16>,
+    /// Conditions of RFC 2544, section 11, under which all tests are made again: broadcast (1 % of the frames), 1-filter, 25-filters (at
+    /// the device of lab:router or lab:bridge).
+    #[arg(long, value_delimiter = ',', value_parser = modifier, value_name = "MODIFIERS")]
+    modifiers: Vec<Modifier>,
     /// Test a mix of frame sizes too, after the frame sizes: sizes that the frames have in turn, like "64, 128, 1518" or
     /// "genome aaafg" (RFC 6985).
     #[arg(long, value_name = "SIZES")]
@@ -103,6 +109,15 @@ pub(crate) struct Rfc2544Options {
     /// Packet engine: live, xsk, af_packet, udp or pktgen (default: the best one that works).
     #[arg(long)]
     engine: Option<Engine>,
+}
+
+/// The queries that section 11.2 asks for are refused with the reason.
+fn modifier(text: &str) -> Result<Modifier, String> {
+    match text {
+        "management" => Err("management queries (RFC 2544, section 11.2) go by SNMP to an agent of the device, and wireproof has no SNMP;                              leave it out: the report names it among the modifiers that were not tested"
+            .to_owned()),
+        _ => text.parse().map_err(|error: model::ChoiceError| error.to_string()),
+    }
 }
 
 fn directions(text: &str) -> Result<Direction, String> {
@@ -140,6 +155,7 @@ impl Rfc2544Options {
         })?;
         each("--networks", "rfc2544", self.networks, items, |item, networks| item.networks = *networks)?;
         each("--ramp", "rfc2544", self.ramp, items, |item, ramp| item.ramp = Some(*ramp))?;
+        each("--modifiers", "rfc2544", some(&self.modifiers), items, |item, all| item.modifiers = all.to_vec())?;
         let sizes = if self.imix { Some(Sizes::Imix) } else { self.sizes.clone() };
         each("--sizes", "rfc2544", sizes, items, |item, sizes| item.sizes = Some(sizes.clone()))?;
         each("--flows", "rfc2544", count(self.flows), items, |item, flows| item.flows = *flows)?;
@@ -147,6 +163,26 @@ impl Rfc2544Options {
         each("--random-ports", "rfc2544", random, items, |item, ()| item.random_ports = true)?;
         each("--engine", "rfc2544", self.engine, items, |item, engine| item.engine = Some(*engine))
     }
+}
+
+/// Runs whose throughputs stand in one table.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct TableOptions {
+    /// Runs: a name, its beginning, or "last".
+    #[arg(required = true, value_name = "RUN")]
+    pub(crate) runs: Vec<RunId>,
+    /// Form of the table in the place of plain text: md or csv.
+    #[arg(long, value_enum, value_name = "FORM", conflicts_with = "json")]
+    pub(crate) format: Option<TableFormat>,
+}
+
+/// A form of a table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
+    /// Markdown, for wikis and issues.
+    Md,
+    /// For a spreadsheet.
+    Csv,
 }
 
 /// Trials to classify, and goals to classify them by.

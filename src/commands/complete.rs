@@ -63,6 +63,7 @@ fn candidates(command: &str, argument: &str) -> Option<Candidates> {
         (_, "bed") => beds_and_layouts,
         ("watch", "namespace") => |current| these(namespace::list().unwrap_or_default(), current),
         ("compare", "runs") => compared,
+        ("table", "runs") => runs,
         (_, "run") => runs,
         (_, "references") => references,
         (_, "lang") => |current| these(["en", "ja"], current),

@@ -12,6 +12,7 @@ use super::{
     path_to, plans, repeat,
     rfc2544::goals,
     run_output::RunOutput,
+    series::series,
     tell,
     wanted::{obtain_privilege, wanted},
 };
@@ -112,25 +113,50 @@ fn measure_with(
     check_machine(&plan, options)?;
     bind_replays(&mut plan)?;
     check_replays(&plan, options.mtu)?;
+    let runs = options.dut_cpus.len().max(1);
+    let one = |id: RunId, options: &Measure| {
+        let order = order(id, plan.clone(), identity.clone(), options);
+        conduct(order, options, reset_by.clone(), runs, common)
+    };
+    if runs > 1 {
+        return series(&plan, options, common, one);
+    }
     if options.dry_run {
         return dry_run(&plan, &references.known, options, common);
     }
-    let run_output =
-        RunOutput::open(paths::store(common.store.as_deref())?, &options.files, common)?.reset_by(reset_by);
-    let id = run::new_id();
-    run_output.check_room(&id, &plan, options.bed.senders())?;
-    let _lock = run_output.store().lock_run(&id)?;
-    let privilege = obtain_privilege(&options.bed, options.dut_cpus.is_some(), common)?;
-    let wanted = wanted(options, &plan, privilege)?;
-    // Another machine is looked over once it is reached.
-    if wanted.bed.has_other_hosts() {
-        tell_of_tests(&plan, None, common);
-    } else {
-        tell_of_tests(&plan, Some(&fitting(&plan, &wanted)?.bed), common);
-    }
-    run_output.conduct(Order::New(Box::new(order(id, plan, identity))), &wanted)
+    one(run::new_id(), options)
 }
 
-fn order(id: RunId, plan: Plan, identity: Option<Identity>) -> NewRun {
-    NewRun { id, plan, command: repeat::command(&repeat::typed()), wireproof: agent::build(), identity }
+/// Conducts one of so many runs.
+fn conduct(
+    order: NewRun,
+    options: &Measure,
+    reset_by: Option<String>,
+    runs: usize,
+    common: &Common,
+) -> anyhow::Result<Exit> {
+    let plan = &order.plan;
+    let run_output = RunOutput::open(paths::store(common.store.as_deref())?, &options.files, common)?;
+    let run_output = run_output.reset_by(reset_by).in_series(runs > 1);
+    run_output.check_room(&order.id, plan, options.bed.senders(), runs)?;
+    let _lock = run_output.store().lock_run(&order.id)?;
+    let privilege = obtain_privilege(&options.bed, !options.dut_cpus.is_empty(), common)?;
+    let wanted = wanted(options, plan, privilege)?;
+    // Another machine is looked over once it is reached.
+    if wanted.bed.has_other_hosts() {
+        tell_of_tests(plan, None, common);
+    } else {
+        tell_of_tests(plan, Some(&fitting(plan, &wanted)?.bed), common);
+    }
+    run_output.conduct(Order::New(Box::new(order)), &wanted)
+}
+
+/// The command line of one run of a series asks for its number of cores alone.
+fn order(id: RunId, plan: Plan, identity: Option<Identity>, options: &Measure) -> NewRun {
+    let cores = options.dut_cpus.first().map(|cores| ["--dut-cpus".to_owned(), cores.to_string()]);
+    let typed = match cores {
+        Some(cores) => repeat::with(&repeat::typed(), &["dut-cpus"], cores.into()),
+        None => repeat::typed(),
+    };
+    NewRun { id, plan, command: repeat::command(&typed), wireproof: agent::build(), identity }
 }

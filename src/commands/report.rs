@@ -59,20 +59,21 @@ pub(super) fn report(options: &ReportOptions, common: &Common) -> anyhow::Result
         None => Cover::All,
     };
     let place = Place { folder: &folder, cover };
-    let judged = tell_in(&place, &run, &options.files, &references, common)?;
+    let judged = tell_in(&place, &run, &options.files, &references, false, common)?;
     Ok(if options.check_limits { judged } else { Exit::Done })
 }
 
-/// Writes the report and prints the results of the run; the exit status is that of its conclusions.
+/// Writes the report and prints the results of the run, as JSON unless it is one of a series; the exit status is that of its conclusions.
 pub(super) fn tell(
     run: &Run,
     files: &ReportFiles,
     references: &References,
     store: &Path,
+    is_in_series: bool,
     common: &Common,
 ) -> anyhow::Result<Exit> {
     let folder = paths::report(files.out.as_deref(), store, &run.id.0);
-    tell_in(&Place { folder: &folder, cover: Cover::All }, run, files, references, common)
+    tell_in(&Place { folder: &folder, cover: Cover::All }, run, files, references, is_in_series, common)
 }
 
 fn tell_in(
@@ -80,6 +81,7 @@ fn tell_in(
     run: &Run,
     files: &ReportFiles,
     references: &References,
+    is_in_series: bool,
     common: &Common,
 ) -> anyhow::Result<Exit> {
     let run = &run.with_captures_beside();
@@ -92,7 +94,9 @@ fn tell_in(
     }
     let written = files::write(&material, place, &files.formats, lang);
     // Also where no file could be written: it may be all that is left of the run.
-    if common.json {
+    if common.json && is_in_series {
+        // The series has one document.
+    } else if common.json {
         print_json(&Document::of(&material))?;
     } else {
         print(&report::summary(&material, lang, files.histograms()))?;

@@ -47,7 +47,7 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common:
     let run_output = RunOutput::open(store_path, files, common)?;
     let run = checked(if id.0 == "last" { run_output.store().last()? } else { run_output.store().load(id)? })?;
     let reference = allowed.bed(&run, &repeat::typed())?;
-    run_output.check_room(&run.id, &run.plan, run.bed.senders().len())?;
+    run_output.check_room(&run.id, &run.plan, run.bed.senders().len(), 1)?;
     let _lock = run_output.store().lock_run(&run.id)?;
     let dut_cpus = run.bed.dut.as_ref().map(|dut| dut.cpus.len()).filter(|count| *count > 0);
     let wanted = Wanted {

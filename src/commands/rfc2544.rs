@@ -10,7 +10,7 @@ use procedure::search::assess;
 use report::ClassifiedDocument;
 
 use super::{
-    answer, language,
+    answer, device_table, language,
     runs::{load, open},
 };
 use crate::{
@@ -26,6 +26,7 @@ const LONGEST: u64 = 8;
 pub(super) fn act(action: &Rfc2544Action, common: &Common) -> anyhow::Result<Exit> {
     match action {
         Rfc2544Action::Classify(options) => classify(options, common),
+        Rfc2544Action::Table(options) => device_table::table(options, common),
     }
 }
 

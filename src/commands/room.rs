@@ -30,11 +30,13 @@ pub(super) struct NoRoom {
     option: &'static str,
 }
 
-/// Refuses a run whose store or report has no room.
-pub(super) fn check(plan: &Plan, senders: usize, store: &Path, report: &Path) -> anyhow::Result<()> {
-    let trials = procedure::planned(plan, senders) as u64;
-    let share =
-        |what, path: &Path, [rest, each]: [u64; 2]| Share { what, path: path.to_owned(), needed: rest + each * trials };
+/// Refuses runs of a plan whose store or reports have no room.
+pub(super) fn check(plan: &Plan, senders: usize, runs: usize, store: &Path, report: &Path) -> anyhow::Result<()> {
+    let (trials, runs) = (procedure::planned(plan, senders) as u64, runs as u64);
+    let share = |what, path: &Path, [rest, each]: [u64; 2]| {
+        let needed = (rest + each * trials).saturating_mul(runs);
+        Share { what, path: path.to_owned(), needed }
+    };
     let shares = [share("the store", store, STORE), share("the report", report, REPORT)];
     // A place that cannot be asked is no reason not to measure: writing there says what is wrong.
     let rooms = shares.each_ref().map(|share| file::room(&share.path).ok());

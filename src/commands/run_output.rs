@@ -3,7 +3,7 @@
 use std::{
     path::PathBuf,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering::Relaxed},
     },
     thread,
@@ -44,6 +44,8 @@ pub(super) struct RunOutput<'a> {
     common: &'a Common,
     /// The command that resets the device under test.
     reset_by: Option<String>,
+    /// Whether the run is one of a series, which prints one JSON document for all of them.
+    is_in_series: bool,
 }
 
 impl<'a> RunOutput<'a> {
@@ -54,12 +56,17 @@ impl<'a> RunOutput<'a> {
         let references = references::read_and_say(common)?;
         references.check_chosen(&files.chosen())?;
         check_pdf(files.formats.contains(&Format::Pdf))?;
-        Ok(Self { store, store_path, files, references, common, reset_by: None })
+        Ok(Self { store, store_path, files, references, common, reset_by: None, is_in_series: false })
     }
 
     /// The same with a command that resets the device under test.
     pub(super) fn reset_by(self, reset_by: Option<String>) -> Self {
         Self { reset_by, ..self }
+    }
+
+    /// The same for a run of a series.
+    pub(super) fn in_series(self, is_in_series: bool) -> Self {
+        Self { is_in_series, ..self }
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -81,10 +88,10 @@ impl<'a> RunOutput<'a> {
         self.tell(conducted, wanted)
     }
 
-    /// Refuses a plan whose store or report may have no room.
-    pub(super) fn check_room(&self, id: &RunId, plan: &Plan, senders: usize) -> anyhow::Result<()> {
+    /// Refuses a plan whose store or report may have no room, measured so many times.
+    pub(super) fn check_room(&self, id: &RunId, plan: &Plan, senders: usize, runs: usize) -> anyhow::Result<()> {
         let report = paths::report(self.files.out.as_deref(), &self.store_path, &id.0);
-        room::check(plan, senders, &self.store_path, &report)
+        room::check(plan, senders, runs, &self.store_path, &report)
     }
 
     /// Writes the report, and says whatever went wrong, each thing for itself; the gravest sets the exit status.
@@ -98,7 +105,7 @@ impl<'a> RunOutput<'a> {
                 let mut left = "its report is the only copy";
                 // A run of nothing but its failure has no report.
                 if !ending.left_nothing(&run) {
-                    match tell(&run, self.files, &self.references, &self.store_path, self.common) {
+                    match tell(&run, self.files, &self.references, &self.store_path, self.is_in_series, self.common) {
                         Ok(verdict) => exit = verdict,
                         Err(error) => {
                             left = "and its report is not whole either: keep what was printed of it";
@@ -155,6 +162,11 @@ const PRESSED_TWICE: Duration = Duration::from_secs(1);
 /// The first signal ends the run in order, and is answered at once; one more, a moment later, ends the program at once, and
 /// the agents then undo by themselves.
 fn watch_signals(lang: Lang) -> anyhow::Result<Arc<AtomicBool>> {
+    // Later runs of a series are interrupted by the same signal.
+    static WATCHED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
+    if let Some(interrupt) = WATCHED.get() {
+        return Ok(Arc::clone(interrupt));
+    }
     let (interrupt, impatient) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
     // A terminal that is closed, or an ssh session that is cut, is an interrupt too.
     for signal in TERM_SIGNALS.iter().copied().chain([SIGHUP]) {
@@ -170,5 +182,5 @@ fn watch_signals(lang: Lang) -> anyhow::Result<Arc<AtomicBool>> {
         thread::sleep(PRESSED_TWICE);
         impatient.store(true, Relaxed);
     });
-    Ok(interrupt)
+    Ok(Arc::clone(WATCHED.get_or_init(|| interrupt)))
 }

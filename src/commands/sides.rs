@@ -71,7 +71,7 @@ fn outgoing(options: &SendOptions) -> anyhow::Result<Outgoing> {
         return Err(Words(why).into());
     }
     beforehand::check_cores(&cpus)?;
-    let spec = PacketsSpec { streams, direction: Direction::Forward, duration, engine, mtu: None };
+    let spec = PacketsSpec { streams, direction: Direction::Forward, duration, engine, mtu: None, modifier: None };
     Ok(Outgoing { interface, to, mac, spec, most: count, cpus, token })
 }
 

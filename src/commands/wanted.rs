@@ -62,7 +62,7 @@ pub(super) fn wanted(options: &Measure, plan: &Plan, privilege: Privilege) -> an
         bed: options.bed.clone(),
         mtu: options.mtu,
         cpus: options.cpus.clone(),
-        dut_cpus: options.dut_cpus,
+        dut_cpus: options.dut_cpus.first().copied(),
         wrap: options.wrap.words(),
         taking: options.ports.taking(),
         stamps: stamps(plan),

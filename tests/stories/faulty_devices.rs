@@ -96,6 +96,94 @@ fn no_device_with_a_fault_hangs_a_search_and_each_is_named() {
     before.assert_same();
 }
 
+/// A throughput and a loss test at 128 bytes, which have room for a payload.
+fn tested(desk: &Desk, rate: &str, duration: &str) -> Value {
+    let words =
+        ["rfc2544", "--bed", BED, "--tests", "throughput,loss", "--frame-sizes", "128", "--lang", "en", "--json"];
+    let done = desk.run(&[&words[..], &["--rate", rate, "--duration", duration]].concat());
+    assert_eq!(done.status, 0, "{}", done.err);
+    done.json()
+}
+
+/// The first doubt of this kind.
+fn doubt<'r>(run: &'r Value, kind: &str) -> &'r Value {
+    let trials = run["trials"].as_array().unwrap();
+    let mut all = trials.iter().flat_map(|trial| trial["doubts"].as_array().unwrap());
+    all.find(|doubt| doubt["kind"] == kind).unwrap_or_else(|| panic!("{kind}: {:#}", trials[0]))
+}
+
+#[test]
+fn a_device_that_sends_out_of_a_wrong_port_is_named_with_the_port() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    {
+        let _bed = desk.bed(BED, &["--bed", "lab:router"]);
+        let bad = Bad::new(&desk, BED);
+        for words in ["add to-c type veth peer name far-c", "set to-c up", "set far-c up"] {
+            bad.at("router", &format!("ip link {words}"));
+        }
+        bad.generic_xdp_at("to-a", "misroute", bad.reads("router", "/sys/class/net/to-c/ifindex"));
+        let run = tested(&desk, "1 kpps..50 kpps", "500 ms");
+        bad.at("router", "ip link set dev to-a xdpgeneric off");
+        assert!(throughput(&run).is_none());
+        let wrong = doubt(&run, "wrong-port");
+        assert!(wrong["port"] == "to-c" && wrong["packets"].as_u64() > Some(20_000), "{wrong}");
+
+        bad.tc_at("to-a", "ingress", "back", 1);
+        let run = tested(&desk, "1 kpps..50 kpps", "500 ms");
+        bad.at("router", "tc qdisc del dev to-a clsact");
+        let wrong = doubt(&run, "wrong-port");
+        assert!(throughput(&run).is_none() && wrong["port"] == "a", "{wrong}");
+    }
+    before.assert_same();
+}
+
+#[test]
+fn a_device_that_copies_or_changes_frames_is_named() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    {
+        let _bed = desk.bed(BED, &["--bed", "lab:router"]);
+        let bad = Bad::new(&desk, BED);
+        bad.xdp_at("to-a", "corrupt", 1_000);
+        let run = tested(&desk, "1 kpps..50 kpps", "500 ms");
+        bad.remove_xdp_at("to-a");
+        assert!(loses(&run, 5e-4, 5e-3), "a changed frame is a lost one: {:#}", size(&run));
+        assert!(doubt(&run, "corrupted")["packets"].as_u64() >= Some(20));
+
+        bad.tc_at("to-b", "egress", "duplicate", 1_000);
+        let run = tested(&desk, "1 kpps..50 kpps", "500 ms");
+        bad.at("router", "tc qdisc del dev to-b clsact");
+        assert!(doubt(&run, "duplicated")["packets"].as_u64() >= Some(20));
+        assert!(!has_doubt(&run, "corrupted"));
+    }
+    before.assert_same();
+}
+
+#[test]
+fn a_loss_of_one_in_a_million_takes_a_longer_trial_and_no_shorter_one_excludes_it() {
+    Desk::tell_alone(|desk| {
+        let _bed = desk.bed(BED, &["--bed", "lab:router"]);
+        let bad = Bad::new(desk, BED);
+        bad.xdp_at("to-a", "lose", 1_000_000);
+        let short = tested(desk, "100 kpps..200 kpps", "300 ms");
+        let at = &size(&short)["throughput"];
+        let frames = at["frames"].as_u64().unwrap_or_else(|| panic!("{:#}", size(&short)));
+        assert!((20_000..200_000).contains(&frames) && at["lost"] == 0, "{at:#}");
+        let report =
+            desk.run(&["report", "last", "--format", "md", "--out", text(&desk.path("short")), "--lang", "en"]);
+        assert_eq!(report.status, 0, "{}", report.err);
+        let page = std::fs::read_to_string(desk.path("short").join("report.md")).unwrap();
+        assert!(
+            page.contains("Loss rate below") && page.contains(&format!("{:.4} %", 300.0 / frames as f64)),
+            "{page}"
+        );
+        // More than a million frames in each trial.
+        let long = tested(desk, "190 kpps..200 kpps", "6 s");
+        assert!(throughput(&long).is_none() && loses(&long, 3e-7, 4e-6), "{:#}", size(&long));
+    });
+}
+
 #[test]
 fn a_device_that_stops_forwarding_for_300_ms_is_timed() {
     Desk::tell_alone(|desk| {

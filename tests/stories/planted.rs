@@ -103,6 +103,19 @@ impl<'a> Bad<'a> {
         self.at("router", &format!("ip link set dev {port} xdp obj {} sec xdp/{fault}", text(&object)));
     }
 
+    /// The same by the kernel's own XDP, which sends to any interface.
+    pub(crate) fn generic_xdp_at(&self, port: &str, fault: &str, every: u64) {
+        let object = self.compile(every);
+        self.at("router", &format!("ip link set dev {port} xdpgeneric obj {} sec xdp/{fault}", text(&object)));
+    }
+
+    /// The same for packets that come in at a port of the router (`ingress`) or leave it (`egress`).
+    pub(crate) fn tc_at(&self, port: &str, way: &str, fault: &str, every: u64) {
+        let object = self.compile(every);
+        self.at("router", &format!("tc qdisc replace dev {port} clsact"));
+        self.at("router", &format!("tc filter replace dev {port} {way} bpf da obj {} sec tc/{fault}", text(&object)));
+    }
+
     /// Removes the fault of [`xdp_at`](Self::xdp_at).
     pub(crate) fn remove_xdp_at(&self, port: &str) {
         self.at("router", &format!("ip link set dev {port} xdp off"));

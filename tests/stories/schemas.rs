@@ -65,6 +65,9 @@ fn every_document_keeps_to_its_schema() {
     holds("inspect", &["inspect"]);
     let [goals, trials] = rfc2544::files(&desk);
     holds("rfc2544-classify", &["rfc2544", "classify", "--goals", text(&goals), "--trials", text(&trials)]);
+    let rate = ["--rate", "1 kpps..2 kpps", "--frame-sizes", "64", "--duration", "300 ms", "--quiet"];
+    assert_eq!(desk.run(&[&["rfc2544", "--tests", "throughput"], &rate[..]].concat()).status, 0);
+    assert_eq!(holds("rfc2544-table", &["rfc2544", "table", "last"])["rows"].as_array().unwrap().len(), 1);
 
     let standing = desk.bed("shape", &[]);
     assert_eq!(holds("bed", &["bed", "list"])["beds"][0]["name"], "shape");

@@ -104,6 +104,24 @@ int reflect(struct xdp_md *frame)
     return is_numbered(frame) ? XDP_TX : XDP_PASS;
 }
 
+// Sends everything out of the port with the number EVERY.
+SEC("xdp/misroute")
+int misroute(struct xdp_md *frame)
+{
+    return is_numbered(frame) ? bpf_redirect(EVERY, 0) : XDP_PASS;
+}
+
+// A bit is flipped, and the checksum stays.
+SEC("xdp/corrupt")
+int corrupt(struct xdp_md *frame)
+{
+    void *data = (void *)(long)frame->data, *end = (void *)(long)frame->data_end;
+    __u8 *byte = data + FLIPPED;
+    if (is_numbered(frame) && (void *)(byte + 1) <= end && is_chosen(data, end, 1))
+        *byte ^= 4;
+    return XDP_PASS;
+}
+
 // Is away for 300 ms in each EVERY ms: a link that flaps, or with a long time a device that starts anew.
 SEC("xdp/away")
 int away(struct xdp_md *frame)
@@ -129,6 +147,16 @@ int learn(struct xdp_md *frame)
     __u64 now = bpf_ktime_get_ns() / 1000000;
     struct clock *clock = is_numbered(frame) ? tick(now) : 0;
     return clock && now - clock->pause < EVERY ? XDP_DROP : XDP_PASS;
+}
+
+// Sends everything back to where it came from, as a switch that has learnt wrong does.
+SEC("tc/back")
+int back(struct __sk_buff *skb)
+{
+    void *data = (void *)(long)skb->data, *end = (void *)(long)skb->data_end;
+    struct udphdr *udp = data + ETH_HLEN + sizeof(struct iphdr);
+    int is_numbered = is_datagram(data, end) && (void *)(udp + 1) <= end && udp->dest == bpf_htons(NUMBERED);
+    return is_numbered ? bpf_redirect(skb->ifindex, 0) : TC_ACT_OK;
 }
 
 SEC("tc/duplicate")

@@ -2,6 +2,7 @@
 
 mod addresses;
 mod card_settings;
+mod filters;
 mod interface_settings;
 mod links;
 mod open_vswitch;
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use addresses::{Address, Route};
 pub use card_settings::{PromptInterrupts, Stamping, Steering};
+pub use filters::Filters;
 pub use interface_settings::{Gro, InterfaceMtu, InterfaceSetting, NapiThreads, Offload, OffloadKind, Sysctl};
 pub use links::{Bridge, LinkEnd, LinkUp, Namespace, Veth};
 pub use open_vswitch::OpenVswitch;
@@ -81,6 +83,8 @@ kinds! {
     PromptInterrupts(PromptInterrupts),
     /// UDP for one local address and port sent to one queue.
     Steering(Steering),
+    /// Packet filters of a device under test.
+    Filters(Filters),
     /// BPF programs that outlive their process.
     PinnedPrograms(PinnedPrograms),
     /// A NIC moved into a namespace.

@@ -68,6 +68,35 @@ pub enum Doubt {
         /// Sending engine.
         engine: Engine,
     },
+    /// Packets of one way came out of another port than that of the receiver.
+    WrongPort {
+        /// The endpoint that sent.
+        from: String,
+        /// The endpoint that should have received.
+        to: String,
+        /// The port: an interface of the device under test, or the sending endpoint itself.
+        port: String,
+        /// Packets that this port sent, or the sending endpoint received.
+        packets: u64,
+    },
+    /// The device under test sent packets twice.
+    Duplicated {
+        /// The endpoint that sent.
+        from: String,
+        /// The endpoint that received.
+        to: String,
+        /// Copies that came beside the packets.
+        packets: u64,
+    },
+    /// The device under test changed packets.
+    Corrupted {
+        /// The endpoint that sent.
+        from: String,
+        /// The endpoint that received.
+        to: String,
+        /// Packets that carried something else than was sent.
+        packets: u64,
+    },
     /// For a while nothing arrived, although packets were sent: a link that went down, or a device that started anew.
     Outage {
         /// The endpoint that sent.
@@ -76,6 +105,13 @@ pub enum Doubt {
         to: String,
         /// The longest time without a packet.
         seconds: f64,
+    },
+    /// Broadcast frames were not sent at their share of the frames beside them.
+    BroadcastShare {
+        /// The endpoint that sent.
+        from: String,
+        /// Their share, in percent.
+        percent: f64,
     },
     /// The sender did not keep up with its schedule. Unsent packets are no loss.
     SenderTooSlow {

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 pub use self::{
     beside::{
         Against, Compared, Condition, Difference, FLAT_OUT, Match, NotComparable, NotCompared, ONE_WAY, OurFigure,
-        ReferenceComparison,
+        ReferenceComparison, UNMODIFIED,
     },
     figure::{FigureMetric, ReferenceFigure, Statistic},
 };

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::{
     choice::choice,
     frame_size::FrameSize,
+    modifier::Modifier,
     probe::{PacketsSpec, ProbeSpec},
     search::{AssessedGoal, AssessedSearch, Goal, SearchMethod, least_load},
     stream::{Load, Rate, Sizes, Stream},
@@ -47,6 +48,11 @@ pub const RESET: &str = "reset";
 /// Whether the device is reset during this measurement.
 pub fn is_reset(spec: &ProbeSpec) -> bool {
     streams(spec).iter().any(|stream| stream.name == RESET)
+}
+
+/// Condition of section 11 under which a test is made.
+pub fn modifier(spec: &ProbeSpec) -> Option<Modifier> {
+    spec.of::<PacketsSpec>()?.modifier
 }
 
 /// The streams that a test sends: its probe is numbered packets.
@@ -140,17 +146,21 @@ pub struct Rfc2544 {
     pub repeat: u32,
     /// Differences to the RFC.
     pub deviations: Vec<Deviation>,
+    /// Filters that the device had in some of the tests, as nft reads them: one set for each IP version and number.
+    pub filters: Vec<String>,
     /// Each frame size, in the order of the plan.
     pub sizes: Vec<TestedSize>,
 }
 
-/// Results at one frame size.
-#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+/// Results at one frame size, under one modifier or none.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, JsonSchema)]
 pub struct TestedSize {
     /// Size of the frames as they were asked for, with FCS; null for a mix of sizes.
     pub frame_size: Option<FrameSize>,
     /// The mix of sizes, like `imix`; null for one size.
     pub mix: Option<Sizes>,
+    /// Condition of section 11 under which the tests were made; null for none.
+    pub modifier: Option<Modifier>,
     /// Size of the frames as they were sent, of a mix the mean; null where none was.
     pub sent_size: Option<FrameSize>,
     /// Highest load of the tests, in frames a second each way: that of the plan, or what the sender reached.
@@ -235,17 +245,25 @@ pub struct AtThroughput {
     pub forwarded_pps: f64,
     /// Bits a second that were forwarded on layer 1, all directions together, each frame counted once.
     pub forwarded_l1_bps: f64,
+    /// Frames that the trial sent, all directions together. A device that loses one in more of them may lose none in it.
+    pub frames: u64,
+    /// Frames of them that did not arrive; where none is missing, a loss rate of 3 divided by the frames is excluded (95 %).
+    pub lost: u64,
     /// Whether a higher load was shown to fail; otherwise the device may forward more.
     pub is_bounded: bool,
     /// Rates at each port of the tester.
     pub ports: Vec<PortRates>,
 }
 
-/// Rates at a port of the tester, on layer 1: with preamble, start delimiter and gap.
+/// Rates at a port of the tester; bits on layer 1: with preamble, start delimiter and gap.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct PortRates {
     /// The port.
     pub port: String,
+    /// Frames a second that it sent.
+    pub tx_pps: f64,
+    /// Frames a second that it received.
+    pub rx_pps: f64,
     /// Bits a second that it sent.
     pub tx_l1_bps: f64,
     /// Bits a second that it received.
@@ -327,7 +345,7 @@ pub struct BackToBack {
 }
 
 /// A difference to RFC 2544.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Deviation {
     /// There is no device between the ends: the tester was measured.
@@ -391,6 +409,11 @@ pub enum Deviation {
     FewNetworks {
         /// Networks that this one goes to.
         networks: u16,
+    },
+    /// Modifiers of section 11 were not tested. Management queries and routing updates never are.
+    FewModifiers {
+        /// The others of them.
+        missing: Vec<Modifier>,
     },
     /// Frame sizes of the RFC are missing.
     FewSizes {

@@ -41,20 +41,24 @@ pub fn layout_names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Special needs of a lab's device under test.
-#[derive(Default)]
 pub(crate) struct Device {
     layout: &'static str,
     /// Work of its agent at the interfaces that face the ends.
     pub(crate) request: Option<fn(Vec<String>) -> Request>,
     /// Whether packets are counted at all of its interfaces, and not only at those that face the ends.
     pub(crate) counts_all: bool,
+    /// Whether filters of nftables see what it forwards.
+    pub(crate) has_filters: bool,
 }
 
-const DEVICES: [Device; 3] = [ovs::DEVICE, router::DEVICE, vswitch::DEVICE];
+/// A device without special needs.
+const PLAIN_DEVICE: Device = Device { layout: "", request: None, counts_all: false, has_filters: false };
+
+const DEVICES: [Device; 5] = [bridge::DEVICE, ovs::DEVICE, router::DEVICE, router::KERNEL_DEVICE, vswitch::DEVICE];
 
 /// The needs of the device under test of this layout.
 pub(crate) fn device(layout: &str) -> Device {
-    DEVICES.into_iter().find(|device| device.layout == layout).unwrap_or_default()
+    DEVICES.into_iter().find(|device| device.layout == layout).unwrap_or(PLAIN_DEVICE)
 }
 
 /// A text that names no bed.

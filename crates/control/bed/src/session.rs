@@ -5,13 +5,14 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-use model::{Bed, ClockRelation, CoreUse, Endpoint, Environment, Mtu};
+use model::{Bed, ClockRelation, CoreUse, Endpoint, Environment, Plan, Profile, alike::distinct, change::Filters};
 use protocol::{AgentLink, Reply, Request};
 
 use crate::{
     changes::mtu_change,
     dut::DutReader,
     error::BedError,
+    filters::{filters, trial_filters},
     forwarding, links,
     machine::{Machine, REQUEST, confused, endpoint_facts, give_all_back, random_id},
     make::{ConnectedBed, make},
@@ -30,6 +31,8 @@ pub struct Session {
     dut: Option<DutReader>,
     /// Closed paths through the device under test, which are left out.
     pub not_through: Vec<DutUnreachable>,
+    /// Filters that the device under test has for now.
+    filters: Option<Filters>,
 }
 
 /// The agents that a trial needs.
@@ -66,7 +69,7 @@ impl Session {
         let asked = wanted.bed.layout().through().and_then(|through| through.dut.as_ref());
         let dut = asked.map(|asked| DutReader::open(asked, &here.host_facts()?, wanted)).transpose()?;
         let ConnectedBed { bed, machines } = make(here, &random_id(), &wanted.bed.to_string(), wanted)?;
-        let mut session = Self { bed, ports: Vec::new(), machines, dut, not_through: Vec::new() };
+        let mut session = Self { bed, ports: Vec::new(), machines, dut, not_through: Vec::new(), filters: None };
         match session.start(wanted, interrupt) {
             Ok(()) => Ok(session),
             Err(error) => Err(error.and_then_of(session.close())),
@@ -75,7 +78,7 @@ impl Session {
 
     /// Starts the agents at the ends, and waits until the path between them is ready.
     fn start(&mut self, wanted: &Wanted, interrupt: &AtomicBool) -> Result<(), BedError> {
-        let Self { bed, ports, machines, dut, not_through } = self;
+        let Self { bed, ports, machines, dut, not_through, .. } = self;
         if let Some(reader) = DutReader::of_lab(bed, &wanted.program)? {
             *dut = Some(reader);
         }
@@ -116,8 +119,15 @@ impl Session {
         Ok(Alone { bed, ports })
     }
 
-    /// Sets both ends to this MTU, or restores their own, and waits for their links or an interrupt.
-    pub fn set_mtu(&mut self, mtu: Option<Mtu>, interrupt: &AtomicBool) -> Result<(), BedError> {
+    /// Sets MTU and filters as a probe needs them, or restores the bed's own, and waits for its links or an interrupt. A bed without a
+    /// device, as of the tester alone, gets no filters.
+    pub fn adapt(&mut self, profile: Option<&Profile>, interrupt: &AtomicBool) -> Result<(), BedError> {
+        let mtu = profile.and_then(|profile| profile.mtu);
+        let filters = profile.and_then(|profile| filters(&self.bed, profile));
+        if mtu.is_none() && filters.is_some() && filters == self.filters {
+            return Ok(());
+        }
+        self.filters = None;
         let mut changed = false;
         for machine in &mut self.machines {
             changed |= machine.undo_passing()?;
@@ -129,8 +139,23 @@ impl Session {
             }
             changed = true;
         }
+        if let Some(filters) = filters {
+            self.machines[0].change_for_now("", filters.clone().into())?;
+            self.filters = Some(filters);
+        }
         // Many drivers reset their card.
         if changed { links::wait(&mut self.ports, &self.bed, interrupt).map(drop) } else { Ok(()) }
+    }
+
+    /// Sets the filters that a plan needs for a moment, so that what is missing for them is found before anything is measured. A bed
+    /// without a device gets them at its first end.
+    pub fn prove_filters(&mut self, plan: &Plan) -> Result<(), BedError> {
+        let specs = plan.specs();
+        for filters in distinct(specs.iter().filter_map(|spec| trial_filters(&self.bed, &spec.profile()))) {
+            self.machines[0].change_for_now("", filters.into())?;
+            self.machines[0].undo_passing()?;
+        }
+        Ok(())
     }
 
     /// Names of the machines that cannot be changed without root.

@@ -97,7 +97,7 @@ pub fn dut_namespace(bed: &Bed) -> Option<String> {
 }
 
 /// Name of the interface that faces this end, at a lab's device under test.
-pub(crate) fn facing(end: &str) -> String {
+pub fn facing(end: &str) -> String {
     format!("to-{end}")
 }
 

@@ -65,6 +65,7 @@ fn make<A: Archive>(
     interrupt: &AtomicBool,
 ) -> Result<RunOutcome<A::Error>, RunError> {
     check(order.plan(), &session.bed)?;
+    session.prove_filters(order.plan())?;
     let mut run = surroundings::begin(order, session, observer)?;
     check_lines(&run.plan, &run.bed, &run.before)?;
     run.tester.extend(tester.trials);

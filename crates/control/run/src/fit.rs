@@ -47,13 +47,16 @@ pub(crate) fn check_lines(plan: &Plan, bed: &Bed, environment: &Environment) -> 
 }
 
 fn check_spec(spec: &ProbeSpec, bed: &Bed, own: Mtu) -> Result<(), Misfit> {
-    let Profile { ip, mtu: other, .. } = spec.profile();
+    let Profile { ip, mtu: other, filters, .. } = spec.profile();
     let (probe, mtu) = (spec.to_string(), other.unwrap_or(own));
     if lacks_address(spec, bed).is_some() {
         return Err(Misfit::NoAddress { probe, bed: bed.name.clone(), ip });
     }
     if other.is_some() {
         check_other_mtu(&probe, bed, mtu)?;
+    }
+    if filters.is_some() && !bed::has_filters(bed) {
+        return Err(Misfit::NoFilters { probe, bed: bed.name.clone() });
     }
     probes::of(spec).fit(probe, mtu)
 }
@@ -152,6 +155,23 @@ mod tests {
         assert_eq!(goodput("protocol = \"udp\"\ndatagram = 8972\nmtus = [9000]"), Ok(()));
         let datagram = goodput("protocol = \"udp\"\ndatagram = 1473").unwrap_err();
         assert!(datagram.contains("fragments; 1472 bytes fit"), "{datagram}");
+    }
+
+    #[test]
+    fn filters_are_set_at_the_device_of_a_lab_that_forwards_through_them() {
+        let checked = |layout: &str, dut: &str| {
+            let mut bed = fixture::lab();
+            bed.layout = layout.to_owned();
+            bed.dut = Some(model::Dut { machine: dut.to_owned(), ..model::Dut::default() });
+            let plan = "name = \"t\"\n[[rfc2544]]\nrate = \"1 Mpps\"\nmodifiers = [\"1-filter\"]";
+            check(&Plan::parse(plan, &[]).unwrap(), &bed).map_err(|misfit| misfit.to_string())
+        };
+        assert_eq!(checked("lab-router", "router"), Ok(()));
+        assert_eq!(checked("lab-bridge", "bridge"), Ok(()));
+        for layout in ["lab", "lab-xdp-router", "lab-ovs", "lab-vswitch", "lab-switch", "ports", "hosts-routed"] {
+            let refused = checked(layout, "").unwrap_err();
+            assert!(refused.contains("lab:router or lab:bridge"), "{refused}");
+        }
     }
 
     #[test]

@@ -57,6 +57,16 @@ pub enum Misfit {
         /// Why not, and what to write.
         why: String,
     },
+    /// The device under test has no filters that are known.
+    #[error(
+        "{probe}: filters can be set at the device of lab:router or lab:bridge alone; at the device of bed \"{bed}\", set them by hand          and measure twice, without them and with them, or leave the modifier out"
+    )]
+    NoFilters {
+        /// The probe.
+        probe: String,
+        /// The bed.
+        bed: String,
+    },
     /// Datagrams that would be cut up on the way.
     #[error(
         "{probe}: datagrams of {datagram} bytes do not fit MTU {mtu}, IP would cut them into fragments; {largest} bytes fit"

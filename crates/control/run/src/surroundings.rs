@@ -30,7 +30,7 @@ pub(crate) fn begin(order: Order, session: &mut Session, observer: &mut dyn Obse
 /// Reads the environment again, and closes the run.
 pub(crate) fn end(run: &mut Run, session: &mut Session, ending: &Ending, interrupt: &AtomicBool) {
     // Where this fails, the bed puts it back as it is closed, and says so if it cannot.
-    let _ = session.set_mtu(None, interrupt);
+    let _ = session.adapt(None, interrupt);
     run.finished = Some(now());
     run.partial = !matches!(ending, Ending::Complete) || run.doubts.iter().any(Doubt::leaves_out);
     if let Ending::Interrupted = ending {

@@ -35,6 +35,7 @@ pub(crate) fn tester(
     }
     let Some(bed) = wanted.bed.without_device() else { return Ok(None) };
     let mut session = Session::open(&Wanted { bed, ..wanted.clone() }, interrupt)?;
+    session.prove_filters(plan)?;
     let mut run = foreseen(plan, session.bed.clone());
     let mut archive = NoArchive;
     let mut record = Record::begin(&mut archive, &run);

@@ -82,7 +82,7 @@ impl<A: Archive> Trials<'_, '_, A> {
 
     /// A trial, or its finished part and the failure that stopped it.
     fn trial(&mut self, run: &Run, step: &Step, number: u32) -> (Option<Trial>, Result<(), StepError>) {
-        match self.session.set_mtu(step.spec.profile().mtu, self.interrupt) {
+        match self.session.adapt(Some(&step.spec.profile()), self.interrupt) {
             Ok(()) => {}
             Err(BedError::Interrupted) => return (None, Err(StepError::Interrupted)),
             Err(error) => return (None, Err(RunError::from(error).into())),

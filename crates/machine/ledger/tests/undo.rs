@@ -309,6 +309,35 @@ fn a_folder_of_programs_is_removed_with_all_that_is_in_it() {
 }
 
 #[test]
+fn filters_are_undone_after_a_crash_and_taken_names_are_refused() {
+    let bench = Bench::new("filters");
+    let listed = || {
+        let mut nft = Command::new("ip");
+        nft.args(["netns", "exec", &bench.a, "nft", "list", "ruleset"]);
+        String::from_utf8_lossy(&nft.output().expect("ip").stdout).into_owned()
+    };
+    let filters = |bridge| {
+        Change::Filters(change::Filters { namespace: bench.a.clone(), bridge, ip: model::IpVersion::V4, count: 25 })
+    };
+    let mut ledger = bench.open();
+    // A namespace that cannot be looked into is none without filters.
+    ledger.apply(filters(false)).expect_err("there is no such namespace");
+    assert_eq!(bench.file(), "");
+    ledger.apply(bench.changes()[0].clone()).expect("this test needs root");
+    for bridge in [false, true] {
+        ledger.apply(filters(bridge)).expect("this test needs the package nftables");
+    }
+    assert_eq!(listed().matches("saddr 198.18.0.124").count(), 2, "{}", listed());
+    assert!(matches!(ledger.apply(filters(false)), Err(Error::AlreadyExists { .. })));
+    assert_eq!(ledger.undo_last(1).expect("undone"), [filters(true)]);
+    drop(ledger);
+    let undone = cleaned(bench.dir()).expect("all can be undone");
+    assert!(undone[0].to_string().starts_with("25 filters in "), "{undone:?}");
+    assert_eq!(undone.len(), 2);
+    assert!(bench.is_clean());
+}
+
+#[test]
 fn what_an_earlier_boot_kept_is_forgotten() {
     let bench = Bench::new("boot");
     bench.set_up().keep(&"bed demo").expect("writable");

@@ -58,14 +58,15 @@ pub(crate) fn foresee(spec: &PacketsSpec, end: &Endpoint, privilege: Privilege) 
     };
     // Engines take an unknown driver for one that can do nothing special.
     let driver = end.driver.known().map_or("", String::as_str);
-    Sending::foresee(spec, &setup, driver, privilege)
+    Sending::foresee(&spec.as_sent(), &setup, driver, privilege)
 }
 
 /// Gets one side ready.
 pub(crate) fn prepare(spec: &PacketsSpec, side: Side, setup: &SideSetup) -> Result<Box<dyn Prepared>, ProbeError> {
+    let spec = spec.as_sent();
     Ok(match side {
-        Side::Near => Box::new(Near::prepare(spec, setup)?),
-        Side::Far => Box::new(Far::prepare(spec, setup)?),
+        Side::Near => Box::new(Near::prepare(&spec, setup)?),
+        Side::Far => Box::new(Far::prepare(&spec, setup)?),
     })
 }
 

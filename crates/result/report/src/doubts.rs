@@ -20,8 +20,12 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
         Doubt::Steal { percent } => with(&[("percent", &format!("{percent:.1}"))]),
         Doubt::OtherLoad { cpu, percent, machine } => other_load(&[(machine.clone(), *cpu, *percent)], t),
         Doubt::EnvironmentChanged { what } => environment_changed(slice::from_ref(what), None, t),
+        Doubt::BroadcastShare { percent, .. } => with(&[("percent", &format!("{percent:.2}"))]),
         Doubt::Outage { seconds, .. } => with(&[("time", &show::seconds(*seconds))]),
-        Doubt::NothingArrived { packets, .. } => with(&[("packets", &grouped(*packets))]),
+        Doubt::NothingArrived { packets, .. }
+        | Doubt::WrongPort { packets, .. }
+        | Doubt::Duplicated { packets, .. }
+        | Doubt::Corrupted { packets, .. } => with(&[("packets", &grouped(*packets))]),
         Doubt::SenderTooSlow { intended, achieved } | Doubt::SenderPaused { intended, achieved } => {
             with(&[("percent", &format!("{:.1}", 100.0 * achieved / intended))])
         }
@@ -215,6 +219,20 @@ fn worse(a: &Doubt, b: &Doubt) -> Option<Doubt> {
         {
             Some(Doubt::Outage { from: from.clone(), to: to.clone(), seconds: a.max(*b) })
         }
+        (Doubt::BroadcastShare { from, percent: a }, Doubt::BroadcastShare { from: f, percent: b }) if from == f => {
+            let worse = if (a - 1.0).abs() > (b - 1.0).abs() { a } else { b };
+            Some(Doubt::BroadcastShare { from: from.clone(), percent: *worse })
+        }
+        (
+            Doubt::WrongPort { from, to, port, packets: few },
+            Doubt::WrongPort { from: f, to: t, port: p, packets: many },
+        ) if (from, to, port) == (f, t, p) => Some(if few > many { a } else { b }.clone()),
+        (Doubt::Duplicated { from, to, packets: few }, Doubt::Duplicated { from: f, to: t, packets: many })
+        | (Doubt::Corrupted { from, to, packets: few }, Doubt::Corrupted { from: f, to: t, packets: many })
+            if (from, to) == (f, t) =>
+        {
+            Some(if few > many { a } else { b }.clone())
+        }
         (Doubt::Stalled { seconds: a }, Doubt::Stalled { seconds: b }) => Some(Doubt::Stalled { seconds: *a.max(b) }),
         (
             Doubt::PacketsDisagree { endpoint, program, interface },
@@ -282,6 +300,10 @@ mod tests {
             Doubt::NotNumbered { stream: "voice".to_owned() },
             Doubt::NothingArrived { from: endpoint(), to: endpoint(), packets: 9, engine: model::Engine::Live },
             Doubt::Outage { from: endpoint(), to: endpoint(), seconds: 0.3 },
+            Doubt::BroadcastShare { from: endpoint(), percent: 0.7 },
+            Doubt::WrongPort { from: endpoint(), to: endpoint(), port: endpoint(), packets: 1234 },
+            Doubt::Duplicated { from: endpoint(), to: endpoint(), packets: 1234 },
+            Doubt::Corrupted { from: endpoint(), to: endpoint(), packets: 1234 },
             Doubt::SenderTooSlow { intended: 1e6, achieved: 8e5 },
             Doubt::SenderPaused { intended: 1e6, achieved: 8e5 },
             Doubt::BehindSchedule { behind_ns: 90_000, rtt_ns: 120_000 },

@@ -100,6 +100,25 @@ pub enum Notice<'a> {
         /// The command line that continues it.
         command: &'a str,
     },
+    /// A run of a series begins.
+    SeriesRun {
+        /// Cores of the device under test.
+        cores: usize,
+        /// Its place, from 1.
+        run: usize,
+        /// Runs of the series.
+        runs: usize,
+    },
+    /// A series was stopped, and these runs of it are kept.
+    SeriesMeasured {
+        /// Each with its number of cores.
+        runs: &'a str,
+    },
+    /// A series was stopped, and this measures the rest of it.
+    SeriesRest {
+        /// The command line.
+        command: &'a str,
+    },
     /// The plan has tests of RFC 2544, which are for isolated beds.
     IsolatedOnly,
     /// The plan tests a device, and none is known between the ends.

@@ -143,8 +143,8 @@ mod tests {
     use std::{collections::BTreeSet, fs, path::Path};
 
     use model::{
-        Batch, Conclusion, Direction, Doubt, Evidence, FailureKind, Finding, Metric, NotComparable, PathAdviceKind,
-        PathMethod, Place, SendMethod, Stack, Undecided, Verdict, WaitMode,
+        Batch, Conclusion, Direction, Doubt, Evidence, FailureKind, Finding, Metric, Modifier, NotComparable,
+        PathAdviceKind, PathMethod, Place, SendMethod, Stack, Undecided, Verdict, WaitMode,
         card::{Cause, Connector},
         card_health::{CardFinding, Health},
         check::{self, Lack, Subject},
@@ -244,6 +244,7 @@ mod tests {
             of("classification", names::<Classification>()),
             of("irregular", names::<Irregular>()),
             of("deviation", names::<Deviation>()),
+            of("modifier", names::<Modifier>()),
             of("notice", names::<Notice<'_>>()),
             of("preview-limit", names::<Obstacle>()),
             of("finding", names::<Subject>()),

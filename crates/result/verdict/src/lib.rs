@@ -6,6 +6,7 @@ mod assess;
 mod bufferbloat;
 mod card_health;
 mod compare;
+mod device_table;
 mod figures;
 mod inspection;
 mod limited;
@@ -19,6 +20,7 @@ mod synchronous;
 
 pub use assess::assess;
 pub use compare::compare;
+pub use device_table::device_table;
 pub use figures::figures;
 use model::{
     Doubt, Identity, Interval, Limit, LimitOutcome, Match, Names, ProbeSpec, Quantity, Range, Reference, Run, Trial,

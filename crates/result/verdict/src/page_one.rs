@@ -223,6 +223,9 @@ fn gravity(doubt: &Doubt) -> Gravity {
         | Doubt::DutSharesCore { .. }
         | Doubt::RepliesMissing { .. }
         | Doubt::NotNumbered { .. }
+        | Doubt::BroadcastShare { .. }
+        | Doubt::Duplicated { .. }
+        | Doubt::Corrupted { .. }
         | Doubt::SenderTooSlow { .. }
         | Doubt::SenderPaused { .. }
         | Doubt::BehindSchedule { .. }
@@ -239,6 +242,7 @@ fn gravity(doubt: &Doubt) -> Gravity {
         Doubt::CountersDisagree { .. }
         | Doubt::PacketsDisagree { .. }
         | Doubt::NothingArrived { .. }
+        | Doubt::WrongPort { .. }
         | Doubt::SettingsChanged { .. }
         | Doubt::PathNotProven { .. }
         | Doubt::MtuDisproved { .. }

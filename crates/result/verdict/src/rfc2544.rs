@@ -1,7 +1,10 @@
 //! Results of tests of RFC 2544, and where the tests differ from the RFC.
 
 use model::{
-    BitRates, FrameSize, FreeFigure, Metric, Nanos, PacketStream, ProbeSpec, Run, Total, Trial, TrialAssessment,
+    FrameSize, FreeFigure, Metric, Modifier, Nanos, PacketStream, ProbeSpec, Profile, Run, Total, Trial,
+    TrialAssessment,
+    alike::distinct,
+    change::Filters,
     plan::{Method, Section},
     rfc2544::{
         self, AtThroughput, BackToBack, Deviation, FRAME_SIZES, LatencyAtLoad, OVERLOAD, PlannedRfc2544, PortRates,
@@ -91,7 +94,7 @@ fn of_repeat(
         bursts: tested.iter().map(|tested| tested.bursts.len()).filter(|bursts| *bursts > 0).min(),
     };
     let deviations = deviations(run, section, planned, &found);
-    Some(Rfc2544 { section: section.id.clone(), repeat, deviations, sizes })
+    Some(Rfc2544 { section: section.id.clone(), repeat, deviations, filters: filters(run, section), sizes })
 }
 
 /// Highest load that the tester upheld without the device, for each configuration that it searched; 0 where it upheld none.
@@ -129,6 +132,7 @@ fn size(
     Some(TestedSize {
         frame_size,
         mix: streams(spec).first().map(|stream| stream.sizes.clone()).filter(|_| frame_size.is_none()),
+        modifier: rfc2544::modifier(spec),
         sent_size: any.and_then(sent_size),
         max_pps: tested.max as f64,
         line_pps: flows.and_then(|flows| Some(flows.first()?.line_rate?.packets_per_second)),
@@ -159,21 +163,30 @@ fn load(trial: &Trial) -> f64 {
 
 fn at_throughput(run: &Run, tested: &Tested<'_>, trial: &Trial) -> AtThroughput {
     let streams = trial.packet_streams();
-    let l1 = |is_of: &dyn Fn(&PacketStream) -> bool, rates: fn(&PacketStream) -> BitRates| {
-        let rates = streams.iter().filter(|stream| is_of(stream)).map(|stream| rates(stream).l1_bps);
+    let sum = |is_of: &dyn Fn(&PacketStream) -> bool, rate: &dyn Fn(&PacketStream) -> f64| {
+        let rates = streams.iter().filter(|stream| is_of(stream)).map(|stream| rate(stream));
         // A sum of none would be -0.
-        rates.fold(0.0, |sum, bps| sum + bps)
+        rates.fold(0.0, |sum, rate| sum + rate)
     };
-    let port = |name: &String| PortRates {
-        port: name.clone(),
-        tx_l1_bps: l1(&|stream| stream.from == *name, PacketStream::tx),
-        rx_l1_bps: l1(&|stream| stream.to == *name, PacketStream::rx),
+    let received = |stream: &PacketStream| stream.rx().l1_bps;
+    let port = |name: &String| {
+        let (sends, receives) =
+            (|stream: &PacketStream| stream.from == *name, |stream: &PacketStream| stream.to == *name);
+        PortRates {
+            port: name.clone(),
+            tx_pps: sum(&sends, &PacketStream::offered_pps),
+            rx_pps: sum(&receives, &PacketStream::forwarding_pps),
+            tx_l1_bps: sum(&sends, &|stream| stream.tx().l1_bps),
+            rx_l1_bps: sum(&receives, &received),
+        }
     };
     AtThroughput {
         trial: trial.number,
         load_pps: load(trial),
         forwarded_pps: streams.iter().copied().map(PacketStream::forwarding_pps).sum(),
-        forwarded_l1_bps: l1(&|_| true, PacketStream::rx),
+        forwarded_l1_bps: sum(&|_| true, &received),
+        frames: streams.iter().map(|stream| stream.sent.frames).total(),
+        lost: streams.iter().copied().map(PacketStream::lost).total(),
         is_bounded: tested.goals.first().is_some_and(|goal| goal.result.relevant_upper_bound.is_some()),
         ports: run.bed.endpoints.iter().map(|end| port(&end.name)).collect(),
     }
@@ -342,6 +355,25 @@ fn few_networks(run: &Run, section: &Section) -> Option<Deviation> {
     (most < NETWORKS).then(|| of(section)).flatten().map(|networks| Deviation::FewNetworks { networks })
 }
 
+/// Modifiers that the section leaves out.
+fn few_modifiers(section: &Section) -> Deviation {
+    let tested: Vec<Modifier> = section.specs.iter().filter_map(rfc2544::modifier).collect();
+    Deviation::FewModifiers {
+        missing: Modifier::ALL.into_iter().filter(|modifier| !tested.contains(modifier)).collect(),
+    }
+}
+
+/// Filters of the device, as nft reads them, for each IP version and number once.
+fn filters(run: &Run, section: &Section) -> Vec<String> {
+    let device = run.bed.dut.as_ref();
+    let of = |spec: &ProbeSpec| {
+        let Profile { ip, filters, .. } = spec.profile();
+        let (namespace, bridge) = (String::new(), device?.gateways.is_empty());
+        Some(Filters { namespace, bridge, ip, count: filters? }.ruleset())
+    };
+    distinct(section.specs.iter().filter_map(of))
+}
+
 /// Time in which the load of each trial rises, where it does.
 fn ramp(section: &Section) -> Option<Nanos> {
     section.specs.first().map(rfc2544::ramp).filter(|ramp| *ramp > Nanos::default())
@@ -398,6 +430,7 @@ fn deviations(run: &Run, section: &Section, planned: &PlannedRfc2544, found: &Fo
         (recovery && !found.is_overloaded).then_some(Deviation::NoOverload),
         ramp(section).map(|duration| Deviation::Ramp { duration }),
         few_networks(run, section),
+        Some(few_modifiers(section)),
         (tested < FRAME_SIZES.len()).then_some(Deviation::FewSizes { tested, of: FRAME_SIZES.len() }),
         found.is_limited.then_some(Deviation::SenderLimited),
         found.is_below_line.then_some(Deviation::BelowLine),

@@ -20,7 +20,9 @@ use crate::{
     plausible::{self, Checked},
     probe::{Direction, Engine, IpVersion, PacketsSpec, ProbeSpec},
     search::{Goal, SearchMethod},
-    stream::{LARGEST_FRAME, Load, MOST_STREAMS, Pacing, RAMP, Rate, Sizes, Stream, WordsError, words::as_words},
+    stream::{
+        BROADCASTS, LARGEST_FRAME, Load, MOST_STREAMS, Pacing, RAMP, Rate, Sizes, Stream, WordsError, words::as_words,
+    },
     units::{BitRate, Mtu, Nanos, PacketRate, Percent},
 };
 
@@ -169,6 +171,9 @@ impl PacketsItem {
         if versions.any(|ip| Some(ip) != first) {
             return Err("streams that are sent together are all IPv4 or all IPv6; write a section for each".to_owned());
         }
+        if let Some(stream) = self.stream.iter().find(|stream| stream.name.starts_with(BROADCASTS)) {
+            return Err(format!("\"{}\" is the name of frames that no figure counts; choose another", stream.name));
+        }
         if self.stream.iter().any(|stream| stream.name == RAMP && stream.load.pacing != Pacing::Ramp) {
             return Err(format!(
                 "\"{RAMP}\" is the name of a stream whose load rises before the others begin; choose another"
@@ -200,7 +205,14 @@ impl PacketsItem {
     }
 
     fn spec(&self, mtu: Option<Mtu>, streams: Vec<Stream>) -> PacketsSpec {
-        PacketsSpec { streams, direction: self.direction, duration: self.duration, engine: self.engine, mtu }
+        PacketsSpec {
+            streams,
+            direction: self.direction,
+            duration: self.duration,
+            engine: self.engine,
+            mtu,
+            modifier: None,
+        }
     }
 }
 

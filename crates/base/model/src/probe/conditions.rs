@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use super::{Direction, IpVersion, Protocol, Stack, WaitMode};
 use crate::{
     frame_size::{FrameSize, PayloadSize},
+    modifier::Modifier,
     units::{BitRate, Bytes, Mtu, Nanos, PacketRate},
     words::Words,
 };
@@ -53,6 +54,8 @@ conditions! {
     one_way: bool,
     /// Connections or flows at the same time, each way.
     streams: u16,
+    /// Condition of RFC 2544, section 11.
+    modifier: Modifier,
     /// Duration of one measurement.
     duration: Nanos,
     /// Round trips of one measurement.

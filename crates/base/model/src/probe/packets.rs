@@ -10,7 +10,8 @@ use crate::{
     choice::choice,
     figure::Metric,
     frame_size::FrameSize,
-    stream::{Load, RAMP, Rate, Sizes, Stream},
+    modifier::Modifier,
+    stream::{BROADCASTS, Load, Mac, RAMP, Rate, Sizes, Stream, Values},
     units::{Mtu, Nanos, PacketRate},
 };
 
@@ -43,6 +44,9 @@ pub struct PacketsSpec {
     pub engine: Option<Engine>,
     /// MTU that both ends are set to; `None` leaves the bed's own.
     pub mtu: Option<Mtu>,
+    /// Condition of RFC 2544, section 11, under which they are sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub modifier: Option<Modifier>,
 }
 
 impl PacketsSpec {
@@ -114,10 +118,37 @@ impl PacketsSpec {
         Self { streams: streams.collect(), ..self.clone() }
     }
 
+    /// The streams that are really sent: broadcasts beside each one, where they are asked for.
+    pub fn as_sent(&self) -> Self {
+        let asked = self.streams.iter().filter(|_| self.modifier == Some(Modifier::Broadcast));
+        let broadcasts = asked.filter_map(broadcasts_beside);
+        Self { streams: self.streams.iter().cloned().chain(broadcasts).collect(), ..self.clone() }
+    }
+
     /// Whether it differs from this one in the load alone: rungs of one ladder.
     pub fn is_rung_beside(&self, other: &Self) -> bool {
         self.at_any_load() == other.at_any_load()
     }
+}
+
+/// Test frames for each broadcast frame (RFC 2544, section 11.1).
+const FOR_EACH_BROADCAST: u64 = 100;
+
+/// Broadcast frames at a hundredth of a stream's load: like its frames, to the hardware broadcast address, in one flow. No router forwards
+/// such a packet (RFC 1812, section 5.3.4). `None` for a stream whose load is no amount.
+fn broadcasts_beside(stream: &Stream) -> Option<Stream> {
+    let rate = stream.load.rate;
+    let amount = (rate.amount()? as f64 / FOR_EACH_BROADCAST as f64).round().max(1.0) as u64;
+    Some(Stream {
+        name: format!("{BROADCASTS}{}", stream.name),
+        destination_mac: Some(Values::One(Mac::BROADCAST)),
+        load: Load { rate: rate.with_amount(amount), ..stream.load },
+        networks: None,
+        flows: None,
+        source_port: None,
+        destination_port: None,
+        ..stream.clone()
+    })
 }
 
 impl fmt::Display for PacketsSpec {
@@ -139,7 +170,8 @@ impl fmt::Display for PacketsSpec {
         if let Some(engine) = self.engine {
             write!(f, " {engine}")?;
         }
-        self.mtu.map_or(Ok(()), |mtu| write!(f, " MTU {}", mtu.0))
+        self.mtu.map_or(Ok(()), |mtu| write!(f, " MTU {}", mtu.0))?;
+        self.modifier.map_or(Ok(()), |modifier| write!(f, " with {modifier}"))
     }
 }
 
@@ -175,7 +207,8 @@ impl Probe for PacketsSpec {
 
     fn profile(&self) -> Profile {
         let ordinary = Profile::ordinary(self.ip(), self.duration.as_secs_f64() + AROUND);
-        Profile { mtu: self.mtu, senders_share: true, ..ordinary }
+        let filters = self.modifier.and_then(Modifier::filters);
+        Profile { mtu: self.mtu, filters, senders_share: true, ..ordinary }
     }
 
     fn metrics(&self) -> &'static [Metric] {
@@ -225,6 +258,7 @@ impl Probe for PacketsSpec {
             rate: self.rate(),
             direction: Some(self.direction),
             duration: Some(self.duration),
+            modifier: self.modifier,
             ..Conditions::default()
         }
     }

@@ -72,6 +72,8 @@ pub struct Profile {
     pub ip: IpVersion,
     /// The MTU that the bed is set to for it; `None` leaves the bed's own.
     pub mtu: Option<Mtu>,
+    /// Filters that the device under test has for it (RFC 2544, section 11.4); `None` for none.
+    pub filters: Option<u32>,
     /// Network stack that carries it.
     pub stack: Stack,
     /// Whether the senders of a bed that has several send at the same time, to load their receiver; otherwise they take turns.
@@ -101,6 +103,7 @@ impl Profile {
         Self {
             ip,
             mtu: None,
+            filters: None,
             stack: Stack::Kernel,
             senders_share: false,
             threads: 1,

@@ -115,6 +115,9 @@ pub struct Difference {
 /// The value of [`Condition::Direction`] where a source does not say which way.
 pub const ONE_WAY: &str = "one way";
 
+/// The value of [`Condition::Modifier`] where there is none.
+pub const UNMODIFIED: &str = "none";
+
 /// The value of [`Condition::Offered`] where no rate is asked for.
 pub const FLAT_OUT: &str = "flat out";
 
@@ -123,6 +126,8 @@ choice!(
     Condition, "a condition", {
         /// Whether real wires and cards are involved.
         Simulated = "simulated",
+        /// Condition of RFC 2544, section 11.
+        Modifier = "modifier",
         /// Network stack.
         Stack = "stack",
         /// Bytes in each message.

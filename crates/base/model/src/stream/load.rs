@@ -68,6 +68,14 @@ pub enum Pacing {
 /// Name of the stream that rises to the load before the others begin. No figure counts its frames.
 pub const RAMP: &str = "ramp";
 
+/// Name of the broadcast frames beside a stream, before that of the stream. No figure counts them.
+pub const BROADCASTS: &str = "broadcasts beside ";
+
+/// Whether figures count the frames of the stream of this name.
+pub fn is_counted(stream: &str) -> bool {
+    stream != RAMP && !stream.starts_with(BROADCASTS)
+}
+
 /// Times that the rate of a ramp doubles, each after as long, the last time at its end.
 pub const DOUBLINGS: u32 = 10;
 

@@ -34,7 +34,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 pub use self::{
-    load::{DOUBLINGS, Load, NoLineRate, Pacing, RAMP, Rate},
+    load::{BROADCASTS, DOUBLINGS, Load, NoLineRate, Pacing, RAMP, Rate, is_counted},
     mac::{Mac, MacError},
     payload::Payload,
     sizes::{LARGEST_FRAME, Sizes},

@@ -17,7 +17,7 @@ use crate::{
     },
     probe::{Engine, PacketsSpec, Probe},
     search::{LoadedTrial, TrialResult},
-    stream::{RAMP, Stream},
+    stream::{Stream, is_counted},
     units::{Mtu, Nanos},
 };
 
@@ -205,9 +205,9 @@ impl Measures for PacketsSpec {
 }
 
 impl PacketsResult {
-    /// Streams whose frames count: all but a ramp.
+    /// Streams whose frames count: all but a ramp and broadcasts.
     pub fn counted(&self) -> impl Iterator<Item = &PacketStream> {
-        self.streams.iter().filter(|stream| stream.sent.stream != RAMP)
+        self.streams.iter().filter(|stream| is_counted(&stream.sent.stream))
     }
 
     /// The forwarding rate of the sender whose streams together have the lowest one.
@@ -455,6 +455,7 @@ mod tests {
             duration: Nanos::from_secs(1),
             engine: None,
             mtu: None,
+            modifier: None,
         };
         let counted = |name: &str, received, p99| {
             let mut counted = stream(1000, received, [1.0, 1.0]);

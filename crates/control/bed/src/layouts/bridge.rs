@@ -3,7 +3,7 @@
 use model::Dut;
 
 use super::{
-    Parsed, ReferenceError,
+    Device, PLAIN_DEVICE, Parsed, ReferenceError,
     lab::{LabProperties, made_anew},
     testers::{addresses, end_name},
 };
@@ -19,6 +19,9 @@ pub(super) const USAGE: &str =
     "lab:senders=N (several of them that send to one), lab:bridge (a Linux bridge between two)";
 
 const BRIDGE: &str = "lab:bridge";
+
+/// Filters of the family of bridges see all that it forwards.
+pub(super) const DEVICE: Device = Device { layout: "lab-bridge", has_filters: true, ..PLAIN_DEVICE };
 
 const SENDERS: &str = "lab:senders=";
 

@@ -6,7 +6,7 @@ use model::Dut;
 use protocol::Request;
 
 use super::{
-    Device, Parsed,
+    Device, PLAIN_DEVICE, Parsed,
     lab::{LabProperties, made_anew},
     testers::{addresses, end_name},
 };
@@ -27,7 +27,7 @@ const OVS: &str = "ovs";
 
 /// An agent takes the packets that XDP sends to the switch.
 pub(super) const DEVICE: Device =
-    Device { layout: "lab-ovs", request: Some(|interfaces| Request::TakeFromXdp { interfaces }), counts_all: false };
+    Device { layout: "lab-ovs", request: Some(|interfaces| Request::TakeFromXdp { interfaces }), ..PLAIN_DEVICE };
 
 /// Folder of the daemons' files, a folder each.
 const RUNTIME: &str = "/run/wireproof/ovs";

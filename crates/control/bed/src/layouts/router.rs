@@ -5,7 +5,7 @@ use model::Dut;
 use protocol::Request;
 
 use super::{
-    Device, Parsed,
+    Device, PLAIN_DEVICE, Parsed,
     lab::{LabProperties, made_anew},
     testers::{end_name, routes_of},
 };
@@ -26,7 +26,11 @@ const XDP: Router = Router { bed: "lab:xdp-router", name: "xdp-router", by_xdp: 
 
 /// The agent of the device is the XDP router.
 pub(super) const DEVICE: Device =
-    Device { layout: "lab-xdp-router", request: Some(|interfaces| Request::Route { interfaces }), counts_all: false };
+    Device { layout: "lab-xdp-router", request: Some(|interfaces| Request::Route { interfaces }), ..PLAIN_DEVICE };
+
+/// The kernel's forwarding passes its filters. A port of it that faces no end may be where packets come out.
+pub(super) const KERNEL_DEVICE: Device =
+    Device { layout: "lab-router", counts_all: true, has_filters: true, ..PLAIN_DEVICE };
 
 /// Enables forwarding. Written before there are interfaces, which inherit it.
 pub(super) const FORWARDING: (&str, &str) = ("net.ipv4.ip_forward", "1");

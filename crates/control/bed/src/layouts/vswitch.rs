@@ -5,7 +5,7 @@
 use model::Dut;
 
 use super::{
-    Device, Parsed,
+    Device, PLAIN_DEVICE, Parsed,
     lab::LabProperties,
     router::{FORWARDING, IPV6_FORWARDING, tester, through},
     testers::end_name,
@@ -29,7 +29,7 @@ const OWN_ADDRESSES: (&str, &str) = ("net.ipv4.conf.all.arp_ignore", "1");
 const NODE: usize = 2;
 
 /// A drop may be anywhere in the chain.
-pub(super) const DEVICE: Device = Device { layout: "lab-vswitch", request: None, counts_all: true };
+pub(super) const DEVICE: Device = Device { layout: "lab-vswitch", counts_all: true, ..PLAIN_DEVICE };
 
 /// Name of the device under test.
 const VSWITCH: &str = "vswitch";

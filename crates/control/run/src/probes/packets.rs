@@ -3,16 +3,20 @@
 mod cross_check;
 
 use model::{
-    Direction, Doubt, Endpoint, Engine, Measured, Mtu, Nanos, PacketRate, PacketStream, PacketsReceived, PacketsResult,
-    PacketsSent, PacketsSide, PacketsSpec, ProbeSpec, SideFigures, SoFar, Total,
+    Bed, Direction, Doubt, Endpoint, Engine, Measured, Mtu, Nanos, PacketRate, PacketStream, PacketsReceived,
+    PacketsResult, PacketsSent, PacketsSide, PacketsSpec, ProbeSpec, SideFigures, SoFar, Source, Total, Trial,
+    alike::distinct,
     frame_size::{ETHERNET_HEADER, FCS, FrameSize, FrameSizeError},
     rfc2544::RESET,
-    stream::{Load, Rate, Stream},
+    stream::{BROADCASTS, Load, Rate, Stream, is_counted},
 };
 
 use self::cross_check::crossed;
 use super::{Assembled, Ends, PairReports, Rules, Sides, doubts::too_slow};
-use crate::{cross_check::packets_disagree, misfit::Misfit};
+use crate::{
+    cross_check::{STRAY_PACKETS, packets_disagree},
+    misfit::Misfit,
+};
 
 impl Rules for PacketsSpec {
     fn fit(&self, probe: String, mtu: Mtu) -> Result<(), Misfit> {
@@ -40,6 +44,16 @@ impl Rules for PacketsSpec {
         assembled(self, ends, streams(self, ends, sides.collect::<Option<_>>()?))
     }
 
+    /// Faults of the device under test that the counts of both ends and its own counters show.
+    fn doubts_in_run(&self, trial: &Trial, bed: &Bed, _before: &[Trial]) -> Vec<Doubt> {
+        if bed.dut.is_none() {
+            return Vec::new();
+        }
+        let streams = trial.packet_streams();
+        let changed = streams.iter().flat_map(|stream| changed(stream));
+        changed.chain(wrong_ports(trial, &streams, bed)).collect()
+    }
+
     /// From the last messages of both sides. They are of different moments, so missing packets need not be lost.
     fn so_far(&self, ends: &Ends<'_>, reports: &[PairReports]) -> Option<Assembled> {
         let side = |so_far: &Option<SoFar>| match so_far {
@@ -57,7 +71,8 @@ impl Rules for PacketsSpec {
 pub(crate) fn few_frames(engine: Engine, rate: PacketRate, duration: Nanos) -> ProbeSpec {
     let load = Load { rate: Rate::Packets(rate), ..Load::default() };
     let streams = vec![Stream { load, ..Stream::default() }];
-    PacketsSpec { streams, direction: Direction::Forward, duration, engine: Some(engine), mtu: None }.into()
+    PacketsSpec { streams, direction: Direction::Forward, duration, engine: Some(engine), mtu: None, modifier: None }
+        .into()
 }
 
 /// Frames that left the near side, and different ones that came to the far side; `None` for figures of another probe.
@@ -94,7 +109,8 @@ fn assembled(spec: &PacketsSpec, ends: &Ends<'_>, streams: Vec<PacketStream>) ->
     let replays = spec.streams.iter().filter(|stream| stream.replay.is_some());
     let not_numbered = replays.map(|stream| Doubt::NotNumbered { stream: stream.name.clone() });
     let crossed = crossed(&streams, ends.counted()).into_iter().map(packets_disagree);
-    let doubts = not_numbered.chain(streams.iter().flat_map(of_stream)).chain(crossed).collect();
+    let counted = streams.iter().filter(|stream| is_counted(&stream.sent.stream));
+    let doubts = not_numbered.chain(counted.flat_map(of_stream)).chain(off_share(&streams)).chain(crossed).collect();
     let result = PacketsResult { mtu: spec.mtu.or(ends.mtu())?, streams };
     Some(Assembled { measured: Measured::Packets { spec: spec.clone(), result }, seconds, doubts })
 }
@@ -112,6 +128,68 @@ fn outage(stream: &PacketStream) -> Option<Doubt> {
     (is_outage && stream.sent.stream != RESET).then_some(Doubt::Outage { from, to, seconds: longest })
 }
 
+/// Difference of the number of broadcasts from their share, in broadcasts and as a part of them, that a schedule explains.
+const FEW_BROADCASTS: f64 = 2.0;
+const OFF_SHARE: f64 = 0.05;
+
+/// Broadcasts that were not sent at their share of the frames beside them. Whether they arrived is no question: routers drop them.
+fn off_share(streams: &[PacketStream]) -> Vec<Doubt> {
+    let doubt = |broadcasts: &PacketStream| {
+        let (name, from) = (broadcasts.sent.stream.strip_prefix(BROADCASTS)?, &broadcasts.from);
+        let beside = streams.iter().find(|stream| stream.sent.stream == name && stream.from == *from)?;
+        let intended = broadcasts.sent.intended_pps? / beside.sent.intended_pps?;
+        let (sent, frames) = (broadcasts.sent.frames as f64, beside.sent.frames as f64);
+        let is_off = (sent - frames * intended).abs() > (frames * intended * OFF_SHARE).max(FEW_BROADCASTS);
+        is_off.then(|| Doubt::BroadcastShare { from: from.clone(), percent: 100.0 * sent / frames.max(1.0) })
+    };
+    streams.iter().filter_map(doubt).collect()
+}
+
+/// Copies and changed frames of a stream.
+fn changed(stream: &PacketStream) -> Vec<Doubt> {
+    let (ends, received) = (|| (stream.from.clone(), stream.to.clone()), &stream.received);
+    let (from, to) = ends();
+    let copies = (received.duplicated > 0).then_some(Doubt::Duplicated { from, to, packets: received.duplicated });
+    let (from, to) = ends();
+    let corrupt = (received.corrupt > 0).then_some(Doubt::Corrupted { from, to, packets: received.corrupt });
+    copies.into_iter().chain(corrupt).collect()
+}
+
+/// Share of the frames of a way that are missing where a port is looked for, and share of those that it has.
+const MISSING: f64 = 0.01;
+const AT_PORT: f64 = 0.5;
+
+/// A port for each way, other than the receiver's, that has most of the frames which are missing there.
+fn wrong_ports(trial: &Trial, streams: &[&PacketStream], bed: &Bed) -> Vec<Doubt> {
+    let sum = |is_meant: &dyn Fn(&PacketStream) -> bool, count: fn(&PacketStream) -> u64| {
+        streams.iter().filter(|stream| is_meant(stream)).map(|stream| count(stream)).total()
+    };
+    let arrived = |stream: &PacketStream| stream.received.frames + stream.received.corrupt;
+    let of_way = |way: &&PacketStream| {
+        let is_way = |stream: &PacketStream| (&stream.from, &stream.to) == (&way.from, &way.to);
+        let sent = sum(&is_way, |stream| stream.sent.frames);
+        let missing = sent.saturating_sub(sum(&is_way, arrived));
+        if (missing as f64) < (sent as f64 * MISSING).max(STRAY_PACKETS) {
+            return None;
+        }
+        let own = sum(&|stream| stream.to == way.from, |stream| {
+            stream.received.frames + stream.received.corrupt + stream.received.duplicated
+        });
+        let ends = [&trial.endpoint_from, &trial.endpoint_to].into_iter().zip(&trial.counters);
+        let near =
+            ends.filter(|(end, _)| **end == way.from).map(|(_, counters)| counters.sum(Source::Link, "rx_packets"));
+        let back = near.map(|received| (way.from.clone(), received.saturating_sub(own)));
+        let is_facing = |interface: &str| bed.endpoints.iter().any(|end| bed::facing(&end.name) == interface);
+        let of_device = trial.dut.iter().flat_map(|counters| counters.named(Source::Link, "tx_packets"));
+        let of_device = of_device.filter(|sent| bed.makes_its_links() && !is_facing(&sent.of));
+        let ports = of_device.map(|sent| (sent.of.clone(), sent.delta)).chain(back);
+        let (port, packets) = ports.max_by_key(|(_, packets)| *packets)?;
+        let is_there = packets as f64 >= missing as f64 * AT_PORT;
+        is_there.then(|| Doubt::WrongPort { from: way.from.clone(), to: way.to.clone(), port, packets })
+    };
+    distinct(streams.iter().filter_map(of_way))
+}
+
 /// Packets that a sender did not send are never loss.
 fn of_stream(stream: &PacketStream) -> Vec<Doubt> {
     let (sent, received) = (&stream.sent, &stream.received);
@@ -127,7 +205,7 @@ fn of_stream(stream: &PacketStream) -> Vec<Doubt> {
 
 #[cfg(test)]
 mod tests {
-    use model::{TimeSummary, fixture, trial::Numbers};
+    use model::{Delta, EndCounters, TimeSummary, fixture, trial::Numbers};
 
     use super::*;
 
@@ -139,6 +217,65 @@ mod tests {
         let longest = Some(longest_ms * 1_000_000);
         stream.received.inter_arrival_ns = Some(TimeSummary { max: longest, ..TimeSummary::default() });
         stream
+    }
+
+    #[test]
+    fn a_wrong_port_is_the_one_that_has_the_missing_frames() {
+        let counters = |of: &str, name: &str, delta: u64| EndCounters {
+            deltas: vec![Delta { source: Source::Link, of: of.into(), name: name.into(), delta }],
+            ..EndCounters::default()
+        };
+        let found = |missing: u64, back: u64, elsewhere: u64| {
+            let stream = stream(missing, 1);
+            let ProbeSpec::Packets(spec) = few_frames(Engine::Live, PacketRate(1), Nanos(1)) else { panic!("packets") };
+            let (from, streams) = (stream.from.clone(), vec![stream]);
+            let result = PacketsResult { mtu: Mtu(1500), streams };
+            let mut trial = fixture::trial(Measured::Packets { spec: spec.clone(), result });
+            trial.endpoint_from = from;
+            trial.counters[0] = counters("lab-a", "rx_packets", back);
+            trial.dut = Some(counters("to-c", "tx_packets", elsewhere));
+            let bed = Bed { dut: Some(model::Dut::default()), ..fixture::lab() };
+            spec.doubts_in_run(&trial, &bed, &[])
+                .into_iter()
+                .map(|doubt| match doubt {
+                    Doubt::WrongPort { port, packets, .. } => (port, packets),
+                    other => panic!("{other:?}"),
+                })
+                .collect::<Vec<_>>()
+        };
+        assert_eq!(found(10_000, 7, 10_003), [("to-c".to_owned(), 10_003)]);
+        assert_eq!(found(10_000, 9_990, 0), [("a".to_owned(), 9_990)]);
+        assert_eq!(found(10_000, 7, 40), [], "they came out nowhere");
+        assert_eq!(found(50, 40, 40), [], "a few of them");
+    }
+
+    #[test]
+    fn a_device_that_copies_or_changes_frames_is_named() {
+        let mut stream = stream(10, 1);
+        assert_eq!(changed(&stream), []);
+        (stream.received.duplicated, stream.received.corrupt) = (3, 10);
+        let kinds: Vec<_> = changed(&stream).into_iter().collect();
+        let (from, to) = (stream.from.clone(), stream.to.clone());
+        let expected = [
+            Doubt::Duplicated { from: from.clone(), to: to.clone(), packets: 3 },
+            Doubt::Corrupted { from, to, packets: 10 },
+        ];
+        assert_eq!(kinds, expected);
+    }
+
+    #[test]
+    fn broadcasts_have_a_share_and_no_loss() {
+        let mut beside = stream(0, 1);
+        beside.sent.stream = "stream".to_owned();
+        let mut broadcasts = fixture::packet_stream(100, 0);
+        (broadcasts.sent.stream, broadcasts.sent.intended_pps) = (format!("{BROADCASTS}stream"), Some(100.0));
+        assert_eq!(off_share(&[beside.clone(), broadcasts.clone()]), []);
+        broadcasts.sent.frames = 90;
+        let doubt = Doubt::BroadcastShare { from: beside.from.clone(), percent: 0.9 };
+        assert_eq!(off_share(&[beside.clone(), broadcasts.clone()]), [doubt]);
+        (beside.sent.frames, broadcasts.sent.frames) = (50, 2);
+        assert_eq!(off_share(&[beside.clone(), broadcasts.clone()]), [], "a short burst");
+        assert_eq!(PacketsResult { mtu: Mtu(1500), streams: vec![beside, broadcasts] }.counted().count(), 1);
     }
 
     #[test]

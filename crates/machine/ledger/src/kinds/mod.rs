@@ -2,6 +2,8 @@
 
 mod addresses;
 mod card_settings;
+mod commands;
+mod filters;
 mod interface_settings;
 mod links;
 mod namespace;
@@ -92,6 +94,7 @@ pub(crate) fn kind(change: &Change) -> &dyn AnyKind {
         Change::NapiThreads(change) => change,
         Change::PromptInterrupts(change) => change,
         Change::Steering(change) => change,
+        Change::Filters(change) => change,
         Change::PinnedPrograms(change) => change,
         Change::Nic(change) => change,
         Change::UnmanagedNic(change) => change,

@@ -4,10 +4,8 @@ use std::{
     fs::{self, DirBuilder, File},
     io,
     os::unix::fs::DirBuilderExt,
-    path::{Path, PathBuf},
-    process::{Child, Command, ExitStatus, Stdio},
-    thread,
-    time::{Duration, Instant},
+    path::Path,
+    process::{Command, Stdio},
 };
 
 use kernel::{cpu, process};
@@ -15,6 +13,7 @@ use model::change::OpenVswitch;
 
 use super::{
     Kind,
+    commands::{FOLDERS, PATIENCE, finished, path_of, too_slow},
     programs::{absent, removed},
     within,
 };
@@ -27,8 +26,8 @@ const SWITCH: &str = "ovs-vswitchd";
 const MAKE_DATABASE: &str = "ovsdb-tool";
 const CONFIGURE: &str = "ovs-vsctl";
 
-/// Folders of these programs.
-const FOLDERS: [&str; 4] = ["/usr/sbin", "/usr/bin", "/usr/local/sbin", "/usr/local/bin"];
+/// Advice where one of them is missing.
+const PACKAGE: &str = "install Open vSwitch, in Debian and Ubuntu the package openvswitch-switch";
 
 /// Variables that name the folders of Open vSwitch's files.
 const PLACES: [&str; 3] = ["OVS_RUNDIR", "OVS_LOGDIR", "OVS_DBDIR"];
@@ -41,12 +40,6 @@ const DETACHED: [&str; 4] = ["--detach", "--pidfile", "-vconsole:err", "-vsyslog
 
 /// Seconds for the switch to take a configuration.
 const TIMEOUT: &str = "--timeout=15";
-
-/// Time for one of these programs to finish, or to be ready as a daemon. It is longer than that of the configuration, which names its cause.
-const PATIENCE: Duration = Duration::from_secs(20);
-
-/// Interval of the checks whether a program has finished.
-const PAUSE: Duration = Duration::from_millis(10);
 
 /// Searches for daemons, each of which ends those it finds: one may have been starting another.
 const SEARCHES: usize = 10;
@@ -62,7 +55,7 @@ impl Kind for OpenVswitch {
 
     fn read(&self) -> Result<Option<()>, Failure> {
         for program in [MAKE_DATABASE, DATABASE, SWITCH, CONFIGURE] {
-            path_of(program)?;
+            path_of(program, PACKAGE)?;
         }
         absent(&self.folder).map(Some)
     }
@@ -130,7 +123,7 @@ fn run(change: &OpenVswitch, program: &str, words: &[&str]) -> Result<(), Failur
     // Not a pipe: its end may be held by a daemon for ever.
     let words_of_errors = change.folder.join(format!("{program}.err"));
     let errors = File::create(&words_of_errors).map_err(|io| Failure::File { path: words_of_errors.clone(), io })?;
-    let mut command = Command::new(path_of(program)?);
+    let mut command = Command::new(path_of(program, PACKAGE)?);
     command.args(words).env_clear().env("PATH", FOLDERS.join(":"));
     command.envs(PLACES.map(|place| (place, &change.folder)));
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(errors);
@@ -143,37 +136,10 @@ fn run(change: &OpenVswitch, program: &str, words: &[&str]) -> Result<(), Failur
     let said = match started.and_then(|child| finished(child, PATIENCE)) {
         Ok(Some(status)) if status.success() => return Ok(()),
         Ok(Some(_)) => String::from_utf8_lossy(&fs::read(&words_of_errors).unwrap_or_default()).trim().to_owned(),
-        Ok(None) => format!(
-            "it did not finish within {} seconds and was ended; look at the load of the machine (\"top\"), and try \
-             again",
-            PATIENCE.as_secs()
-        ),
+        Ok(None) => too_slow(),
         Err(io) => io.to_string(),
     };
     Err(Failure::Program { command: [&[program], words].concat().join(" "), said })
-}
-
-/// Waits for a program to finish; `None` if it had to be ended.
-fn finished(mut child: Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
-    let begun = Instant::now();
-    while begun.elapsed() < patience {
-        if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
-        }
-        thread::sleep(PAUSE);
-    }
-    child.kill()?;
-    child.wait()?;
-    Ok(None)
-}
-
-fn path_of(program: &str) -> Result<PathBuf, Failure> {
-    let found = FOLDERS.iter().map(|folder| Path::new(folder).join(program)).find(|path| path.is_file());
-    found.ok_or_else(|| Failure::Program {
-        command: program.to_owned(),
-        said: "it is not installed; install Open vSwitch, in Debian and Ubuntu the package openvswitch-switch"
-            .to_owned(),
-    })
 }
 
 #[cfg(test)]
@@ -188,16 +154,6 @@ mod tests {
     /// Daemon that starts another one when it is ended, as one that is about to fork does. Neither lasts.
     const STARTS_ANOTHER: &str = "trap 'for i in 1 2 3 4 5 6 7 8 9; do sleep 1; done & exit' TERM; echo ready; \
                                   for i in 1 2 3 4 5 6 7 8 9; do sleep 0.1; done; sleep 9";
-
-    #[test]
-    fn a_program_that_does_not_finish_is_ended() {
-        let start = |seconds: &str| Command::new("sleep").arg(seconds).spawn().expect("a program");
-        let child = start("60");
-        let pid = child.id();
-        assert!(finished(child, Duration::from_millis(50)).expect("ours").is_none());
-        assert!(!Path::new(&format!("/proc/{pid}")).exists());
-        assert!(finished(start("0"), PATIENCE).expect("ours").is_some_and(|status| status.success()));
-    }
 
     #[test]
     fn a_daemon_that_starts_while_another_is_ended_is_ended_too() {

@@ -123,6 +123,7 @@ mod tests {
             duration: Nanos(0),
             engine: Some(Engine::Udp),
             mtu: None,
+            modifier: None,
         };
         let far = Far::prepare(&spec, &setup).expect("sockets need no right");
         let (address, control) = (far.trial_socket.address(), Control::default());

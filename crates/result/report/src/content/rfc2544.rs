@@ -35,12 +35,14 @@ pub(super) fn sections(assessment: &Assessment, t: &Texts) -> Vec<Block> {
 pub(super) fn headlines(assessment: &Assessment, t: &Texts) -> Vec<String> {
     let line = |size: &TestedSize| {
         let at = size.throughput.as_ref()?;
-        let values: [(&str, &dyn Display); 3] = [
-            ("size", &with_unit(size)),
+        let modifier = size.modifier.map(|modifier| t.of_value("modifier", &modifier)).unwrap_or_default();
+        let values: [(&str, &dyn Display); 4] = [
+            ("size", &frame_with_unit(size)),
+            ("modifier", &modifier),
             ("throughput", &rate_of(at, t)),
             ("forwarded", &show::rate(at.forwarded_l1_bps)),
         ];
-        let line = t.with("rfc2544-headline", &values);
+        let line = t.with(if modifier.is_empty() { "rfc2544-headline" } else { "rfc2544-headline-modified" }, &values);
         Some(if size.is_vouched == Some(false) { format!("{line} {}", beyond_tester(t)) } else { line })
     };
     let reset =
@@ -54,7 +56,7 @@ pub(crate) fn terminal_table(assessment: &Assessment, t: &Texts) -> Vec<String> 
     let row = |size: &TestedSize| {
         let latency = size.latency.iter().filter_map(|latency| latency.mean_ns).reduce(f64::max);
         let cells = [
-            frame(size),
+            show::joined([frame(size)].into_iter().chain(size.modifier.map(|it| t.of_value("modifier", &it))), t),
             or_none(size.throughput.as_ref(), |at| rate_of(at, t)),
             latency.map_or_else(|| show::NO_FIGURE.to_owned(), |ns| format!("{} µs", micros(ns))),
             or_none(size.loss.iter().find(|loss| loss.share == 1.0), |loss| percent(loss.loss_ratio)),
@@ -78,6 +80,10 @@ fn section(tests: &Rfc2544, several: bool, t: &Texts) -> Block {
     if !tests.deviations.is_empty() {
         blocks.push(Block::Paragraph(t.get("rfc2544-deviations").into()));
         blocks.push(list(tests.deviations.iter().map(|deviation| words(deviation, t))));
+    }
+    if !tests.filters.is_empty() {
+        blocks.push(Block::Paragraph(t.get("rfc2544-filters").into()));
+        blocks.extend(tests.filters.iter().cloned().map(Block::Command));
     }
     blocks.extend(throughput(sizes, t));
     blocks.extend(figures::by_size(sizes, t).map(Block::Figure));
@@ -109,6 +115,11 @@ fn words(deviation: &Deviation, t: &Texts) -> String {
                 [("loss_ratio", &percent(*loss_ratio)), ("exceed_ratio", &percent(*exceed_ratio))];
             t.of_value_with("deviation", deviation, &shares)
         }
+        Deviation::FewModifiers { missing } => {
+            let others = ["modifier-management", "modifier-route-updates"].map(|key| t.get(key));
+            let missing = missing.iter().map(|modifier| t.of_value("modifier", modifier)).chain(others);
+            t.of_value_with("deviation", deviation, &[("missing", &show::joined(missing, t))])
+        }
         _ => t.of_value("deviation", deviation),
     }
 }
@@ -124,8 +135,13 @@ fn frame(size: &TestedSize) -> String {
     }
 }
 
-/// The same with its unit.
-fn with_unit(size: &TestedSize) -> String {
+/// The same with its unit, and with the modifier of the tests.
+fn with_unit(size: &TestedSize, t: &Texts) -> String {
+    let modifier = size.modifier.as_ref().map(|modifier| t.of_value("modifier", modifier));
+    show::joined([frame_with_unit(size)].into_iter().chain(modifier), t)
+}
+
+fn frame_with_unit(size: &TestedSize) -> String {
     if size.frame_size.is_some() { format!("{} B", frame(size)) } else { frame(size) }
 }
 
@@ -135,16 +151,35 @@ fn rate_of(at: &AtThroughput, t: &Texts) -> String {
     if at.is_bounded { rate } else { t.with("rfc2544-or-more", &[("value", &rate)]) }
 }
 
+/// Frames without a loss that exclude a loss rate of one in as many, with a confidence of 95 %: the rule of three.
+const RULE_OF_THREE: f64 = 3.0;
+
+/// The smallest loss rate that a trial without loss excludes.
+fn loss_below(at: &AtThroughput) -> String {
+    or_none(Some(at.frames).filter(|frames| at.lost == 0 && *frames > 0), |frames| {
+        percent(RULE_OF_THREE / frames as f64)
+    })
+}
+
 /// A result at a frame size.
 type Of<'s, R> = (&'s TestedSize, &'s R);
+
+/// Columns that tell rows apart: the frames, and the modifier where there is one.
+fn columns<'c, 's: 'c, R>(rows: &[Of<'s, R>], t: &'c Texts) -> Columns<'c, Of<'s, R>> {
+    Columns::new()
+        .figures(t.get("col-frame"), |(size, _): &Of<'s, R>| frame(size))
+        .words(t.get("rfc2544-col-modifier"), |(size, _)| {
+            or_none(size.modifier.as_ref(), |it| t.of_value("modifier", it))
+        })
+        .only_if(rows.iter().any(|(size, _)| size.modifier.is_some()))
+}
 
 /// Ports as a generator shows them, and what the device forwarded.
 fn throughput(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
     let rows: Vec<Of<'_, AtThroughput>> =
         sizes.iter().filter_map(|size| Some((size, size.throughput.as_ref()?))).collect();
     let ports = &rows.first()?.1.ports;
-    let columns = Columns::new()
-        .figures(t.get("col-frame"), |(size, _): &Of<'_, AtThroughput>| frame(size))
+    let columns = columns(&rows, t)
         .figures(t.get("rfc2544-col-cores"), |(size, _)| or_none(size.dut_cores, |cores| cores.to_string()))
         .only_if(rows.iter().any(|(size, _)| size.dut_cores.is_some()))
         .figures(t.get("rfc2544-col-throughput"), |(_, at)| Text::strong(rate_of(at, t)));
@@ -163,6 +198,7 @@ fn throughput(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
         .figures(t.get("col-forwarded-sum"), |(_, at)| packet_rate(at.forwarded_pps))
         .figures(t.get("rfc2544-col-share"), move |(size, at)| share(size, at))
         .only_if(rows.iter().any(|(size, _)| size.line_pps.is_some()))
+        .figures(t.get("rfc2544-col-loss-below"), |(_, at)| loss_below(at))
         .figures(t.get("col-trial"), |(_, at)| at.trial.to_string())
         .table(t.get("rfc2544-throughput-caption"), &rows);
     Some(table)
@@ -173,8 +209,7 @@ fn goals(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
     let rows: Vec<Of<'_, AssessedGoal>> =
         sizes.iter().flat_map(|size| size.goals.iter().map(move |goal| (size, goal))).collect();
     let rate = |pps: Option<f64>| or_none(pps, packet_rate);
-    let table = Columns::new()
-        .figures(t.get("col-frame"), |(size, _): &Of<'_, AssessedGoal>| frame(size))
+    let table = columns(&rows, t)
         .words(t.get("rfc2544-col-goal"), |(_, it)| it.goal.name.clone())
         .figures(t.get("rfc2544-col-lower"), move |(_, it)| rate(it.result.relevant_lower_bound))
         .figures(t.get("rfc2544-col-upper"), move |(_, it)| rate(it.result.relevant_upper_bound))
@@ -213,8 +248,7 @@ fn latency(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
     let rows: Vec<Of<'_, TestedLatency>> =
         sizes.iter().flat_map(|size| size.latency.iter().map(move |latency| (size, latency))).collect();
     let whole = |ns: Option<u64>| micros_or_none(ns.map(|ns| ns as f64));
-    let table = Columns::new()
-        .figures(t.get("col-frame"), |(size, _): &Of<'_, TestedLatency>| frame(size))
+    let table = columns(&rows, t)
         .words(t.get("col-direction"), |(_, it)| show::way(&it.from, &it.to))
         .figures(t.get("rfc2544-col-load"), |(_, it)| packet_rate(it.load_pps))
         .figures(t.get("col-trials"), |(_, it)| it.trials.to_string())
@@ -232,8 +266,7 @@ fn latency(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
 fn latency_at_loads(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
     let rows: Vec<Of<'_, LatencyAtLoad>> =
         sizes.iter().flat_map(|size| size.latency_loads.iter().map(move |at| (size, at))).collect();
-    let table = Columns::new()
-        .figures(t.get("col-frame"), |(size, _): &Of<'_, LatencyAtLoad>| frame(size))
+    let table = columns(&rows, t)
         .words(t.get("col-direction"), |(_, it)| show::way(&it.latency.from, &it.latency.to))
         .figures(t.get("rfc2544-col-of-throughput"), |(_, it)| format!("{:.0} %", it.share * 100.0))
         .figures(t.get("rfc2544-col-load"), |(_, it)| packet_rate(it.latency.load_pps))
@@ -247,8 +280,7 @@ fn latency_at_loads(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
 fn loss(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
     let rows: Vec<Of<'_, TestedLoss>> =
         sizes.iter().flat_map(|size| size.loss.iter().map(move |loss| (size, loss))).collect();
-    let table = Columns::new()
-        .figures(t.get("col-frame"), |(size, _): &Of<'_, TestedLoss>| frame(size))
+    let table = columns(&rows, t)
         .figures(t.get("rfc2544-col-of-max"), |(_, it)| format!("{:.0} %", it.share * 100.0))
         .figures(t.get("col-offered-load"), |(_, it)| packet_rate(it.offered_pps))
         .figures(t.get("col-loss"), |(_, it)| Text::strong(percent(it.loss_ratio)))
@@ -266,8 +298,7 @@ fn burst(bursts: &BackToBack, t: &Texts) -> String {
 fn bursts(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
     let rows: Vec<Of<'_, BackToBack>> =
         sizes.iter().filter_map(|size| Some((size, size.back_to_back.as_ref()?))).collect();
-    let table = Columns::new()
-        .figures(t.get("col-frame"), |(size, _): &Of<'_, BackToBack>| frame(size))
+    let table = columns(&rows, t)
         .figures(t.get("rfc2544-col-load"), |(_, it)| packet_rate(it.rate_pps))
         .figures(t.get("rfc2544-col-bursts"), |(_, it)| it.repeats.to_string())
         .figures(t.get("rfc2544-col-burst"), |(_, it)| Text::strong(burst(it, t)))
@@ -281,8 +312,7 @@ fn bursts(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
 
 fn recovery(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
     let rows: Vec<Of<'_, Recovery>> = sizes.iter().filter_map(|size| Some((size, size.recovery.as_ref()?))).collect();
-    let table = Columns::new()
-        .figures(t.get("col-frame"), |(size, _): &Of<'_, Recovery>| frame(size))
+    let table = columns(&rows, t)
         .figures(t.get("rfc2544-col-overload"), |(_, it)| packet_rate(it.overload_pps))
         .figures(t.get("rfc2544-col-after"), |(_, it)| packet_rate(it.after_pps))
         .figures(t.get("rfc2544-col-each"), |(_, it)| show::seconds(it.seconds))
@@ -308,8 +338,7 @@ fn outage(reset: &Reset, t: &Texts) -> String {
 fn reset(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
     let rows: Vec<Of<'_, Reset>> = sizes.iter().filter_map(|size| Some((size, size.reset.as_ref()?))).collect();
     let seconds = |it: &Reset, of: Option<f64>| or_none(of.filter(|_| it.is_seen), show::seconds);
-    let table = Columns::new()
-        .figures(t.get("col-frame"), |(size, _): &Of<'_, Reset>| frame(size))
+    let table = columns(&rows, t)
         .figures(t.get("rfc2544-col-load"), |(_, it)| packet_rate(it.load_pps))
         .words(t.get("rfc2544-col-outage"), |(_, it)| Text::strong(outage(it, t)))
         .figures(t.get("rfc2544-col-by-time"), move |(_, it)| seconds(it, it.by_time_s))

@@ -40,7 +40,7 @@ pub use self::{
         ImportSchemaName, LeftOut, ReferencesDocument, ReferencesSchemaName,
     },
     path_to::{PathToDocument, PathToEntry, PathToSchemaName},
-    rfc2544::{ClassifiedDocument, ClassifiedSchemaName},
+    rfc2544::{ClassifiedDocument, ClassifiedSchemaName, DeviceTableDocument, DeviceTableSchemaName},
     router::{RouterDocument, RouterSchemaName},
     searches::{SearchEntry, SearchedEntry},
     sides::{CaptureDocument, CaptureSchemaName, ReceivedDocument, ReceivedSchemaName, SentDocument, SentSchemaName},
@@ -75,7 +75,7 @@ pub struct Shape {
 }
 
 /// All documents.
-pub const SHAPES: [Shape; 24] = {
+pub const SHAPES: [Shape; 25] = {
     const fn of(name: &'static str, of: &'static str, schema: fn() -> serde_json::Value) -> Shape {
         Shape { name, of, schema }
     }
@@ -102,6 +102,7 @@ pub const SHAPES: [Shape; 24] = {
         of("packets-capture", "\"packets capture\"", sides::capture_schema),
         of("path", "\"path DEST\"", path_to::path_to_schema),
         of("rfc2544-classify", "\"rfc2544 classify\"", rfc2544::classified_schema),
+        of("rfc2544-table", "\"rfc2544 table\" and \"rfc2544 --dut-cpus N,N\"", rfc2544::device_table_schema),
         of("bypass", "\"bypass\", on standard error", bypass::bypass_schema),
         of("error", "Commands that fail", error::error_schema),
     ]

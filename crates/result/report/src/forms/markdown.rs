@@ -23,6 +23,14 @@ pub fn comparison_markdown(comparison: &Comparison, runs: &[Material<'_>], lang:
     plain(&document(&content::comparison(comparison, runs, t), t))
 }
 
+/// A table of plain words, without a caption.
+pub(crate) fn table(head: &[String], is_figures: impl Fn(usize) -> bool, rows: &[Vec<String>]) -> String {
+    let line = |cells: &[String]| row(&cells.iter().map(|cell| escaped(cell)).collect::<Vec<_>>());
+    let rule = |column| if is_figures(column) { "--:" } else { ":--" }.to_owned();
+    let rules: Vec<String> = (0..head.len()).map(rule).collect();
+    [line(head), row(&rules)].into_iter().chain(rows.iter().map(|cells| line(cells))).collect::<Vec<_>>().join("\n")
+}
+
 fn document(page: &Page, t: &Texts) -> String {
     let identity = page.identity.iter().chain(&page.approvals).map(|(label, value)| {
         let value = if value.is_empty() { "\\_\\_\\_\\_\\_\\_\\_\\_".to_owned() } else { escaped(value) };

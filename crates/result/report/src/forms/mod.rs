@@ -13,6 +13,8 @@ pub use self::{
     typst::{comparison_typst, typst},
 };
 
+pub(crate) use self::markdown::table as markdown_table;
+
 use model::Verdict;
 
 /// The name of a verdict's colour in the style sheet.

@@ -1,10 +1,10 @@
 //! A run beside published figures, in the report's language.
 
 use model::{
-    LimitOutcome, Match, NotComparable, Undecided,
+    LimitOutcome, Match, Modifier, NotComparable, Undecided,
     alike::distinct,
     plan::Bound,
-    reference::{Against, Condition, Difference, FLAT_OUT, ONE_WAY, Words},
+    reference::{Against, Condition, Difference, FLAT_OUT, ONE_WAY, UNMODIFIED, Words},
     units::Printed,
 };
 
@@ -106,6 +106,8 @@ fn condition_value(condition: Condition, value: &str, t: &Texts) -> String {
         Condition::Simulated => Some(t.get("world-hardware")),
         Condition::Stack => value.parse().ok().map(|it| stack(it, t)),
         Condition::Mode => value.parse().ok().map(|it| mode(it, t)),
+        Condition::Modifier if value == UNMODIFIED => Some(t.get("modifier-none")),
+        Condition::Modifier => value.parse().ok().map(|it: Modifier| t.of_value("modifier", &it)),
         Condition::Direction if value == ONE_WAY => Some(t.get("condition-one-way")),
         Condition::Direction => value.parse().ok().map(|it| direction(it, t)),
         Condition::Offered if value == FLAT_OUT => Some(t.get("condition-flat-out")),

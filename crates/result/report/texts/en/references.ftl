@@ -12,6 +12,7 @@ stack-bypass = bypass
 condition-unknown = not set or not known
 condition-differs = { $name } here { $ours }, there { $theirs }
 condition-simulated = Environment
+condition-modifier = Modifier
 condition-stack = Network stack
 condition-payload-size = Payload
 condition-mtu = MTU

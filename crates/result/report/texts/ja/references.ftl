@@ -12,6 +12,7 @@ stack-bypass = バイパス
 condition-unknown = 未設定または不明
 condition-differs = { $name }(本測定: { $ours }、比較対象: { $theirs })
 condition-simulated = 環境
+condition-modifier = 付加条件
 condition-stack = ネットワークスタック
 condition-payload-size = ペイロード長
 condition-mtu = MTU

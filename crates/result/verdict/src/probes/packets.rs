@@ -153,6 +153,7 @@ mod tests {
             duration: Nanos::from_secs(1),
             engine: None,
             mtu: None,
+            modifier: None,
         };
         let mut trial =
             fixture::trial(Measured::Packets { spec, result: PacketsResult { mtu: Mtu(1500), streams: vec![stream] } });

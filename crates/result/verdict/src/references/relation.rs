@@ -3,8 +3,8 @@
 use std::fmt::Display;
 
 use model::{
-    BitRate, Direction, Match, NotComparable, ProbeSpec, Reference, ReferenceFigure,
-    reference::{Condition, Conditions, Difference, FLAT_OUT, FigureMetric, ONE_WAY},
+    BitRate, Direction, Match, Modifier, NotComparable, ProbeSpec, Reference, ReferenceFigure,
+    reference::{Condition, Conditions, Difference, FLAT_OUT, FigureMetric, ONE_WAY, UNMODIFIED},
 };
 
 use super::{not_comparable, ours::OurConfiguration};
@@ -99,6 +99,7 @@ fn differences(ours: &OurConfiguration, metric: FigureMetric, theirs: &Condition
         FigureMetric::Rtt | FigureMetric::HalfRtt => vec![difference(Condition::Mode, is.mode, theirs.mode)],
         _ => vec![
             direction(is.direction, theirs),
+            difference(Condition::Modifier, Some(modifier(is)), Some(modifier(theirs))),
             difference(Condition::Streams, is.streams, theirs.streams),
             difference(Condition::Duration, is.duration, theirs.duration),
             difference(Condition::Window, is.window, theirs.window),
@@ -117,6 +118,11 @@ fn direction(ours: Option<Direction>, theirs: &Conditions) -> Option<Difference>
         (Some(true), _) => None,
         _ => difference(Condition::Direction, ours, theirs.direction),
     }
+}
+
+/// Here silence has a meaning of its own.
+fn modifier(of: &Conditions) -> &'static str {
+    of.modifier.map_or(UNMODIFIED, Modifier::word)
 }
 
 /// Here silence has a meaning of its own.

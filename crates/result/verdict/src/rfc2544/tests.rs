@@ -168,6 +168,7 @@ fn what_is_shorter_than_in_the_rfc_is_a_deviation() {
             Deviation::FewBursts { bursts: 2 },
             Deviation::ShortOverloads { duration: seconds(1) },
             Deviation::FewNetworks { networks: 1 },
+            Deviation::FewModifiers { missing: Modifier::ALL.to_vec() },
             Deviation::FewSizes { tested: 2, of: 7 },
             Deviation::ShortWaits,
         ]
@@ -178,7 +179,21 @@ fn what_is_shorter_than_in_the_rfc_is_a_deviation() {
     let origin = Some(model::trial::Origin { procedure: "rfc2544.1".to_owned(), attempt: 1 });
     let bed = Bed { dut: Some(Dut::default()), simulated: false, ..fixture::lab() };
     let run = Run { trials: vec![Trial { origin, ..trial(&spec) }], bed, ..fixture::run(plan) };
-    assert_eq!(deviations(&run), [Deviation::FewNetworks { networks: 1 }, Deviation::ShortWaits]);
+    let modifiers = Deviation::FewModifiers { missing: Modifier::ALL.to_vec() };
+    assert_eq!(deviations(&run), [Deviation::FewNetworks { networks: 1 }, modifiers, Deviation::ShortWaits]);
+}
+
+#[test]
+fn each_modifier_has_results_of_its_own() {
+    let mut run = run("tests = [\"throughput\"]\nmodifiers = [\"1-filter\", \"broadcast\"]");
+    run.bed.dut = Some(Dut::default());
+    let tests = assessed(&run).remove(0);
+    let modifiers: Vec<_> = tests.sizes.iter().map(|size| (size.modifier, size.throughput.is_some())).collect();
+    let each = [None, Some(Modifier::OneFilter), Some(Modifier::Broadcast)].map(|modifier| (modifier, true));
+    assert_eq!(modifiers, each.iter().flat_map(|modifier| [*modifier; 2]).collect::<Vec<_>>());
+    assert!(tests.deviations.contains(&Deviation::FewModifiers { missing: vec![Modifier::ManyFilters] }));
+    let [filters] = tests.filters.as_slice() else { panic!("{:?}", tests.filters) };
+    assert!(filters.starts_with("table bridge") && filters.contains("ip saddr 198.18.0.0/15"), "{filters}");
 }
 
 #[test]

@@ -1,13 +1,16 @@
 //! The section of a plan for tests of RFC 2544.
 
-use std::num::NonZeroU32;
+use std::{collections::BTreeMap, num::NonZeroU32};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{Item, LONGEST, Ladder, Method, SHORTEST, one_flow};
 use crate::{
     frame_size::{FrameSize, Headers, MIN_FRAME, PayloadSize},
+    json::value_of,
+    modifier::Modifier,
     plan::{at_most, stored::Extent},
     plausible::{self, Checked},
     probe::{Direction, Engine, IpVersion, PacketsSpec, ProbeSpec, Protocol},
@@ -76,6 +79,9 @@ pub struct Rfc2544Item {
     /// Destination networks behind the device, 1 or 256 in the RFC: frames go to one after the other.
     #[serde(default = "one_network", skip_serializing_if = "is_one")]
     pub networks: u16,
+    /// Conditions of section 11 under which all tests are made again: `broadcast`, `1-filter`, `25-filters`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub modifiers: Vec<Modifier>,
     /// Flows that the frames take turns in.
     #[serde(default = "one_flow")]
     pub flows: NonZeroU32,
@@ -135,6 +141,21 @@ fn fifty() -> NonZeroU32 {
     NonZeroU32::MIN.saturating_add(49)
 }
 
+/// Keys of results with a place of their own, and of tests that the throughput does not depend on.
+const BESIDE_THROUGHPUT: [&str; 11] = [
+    "tests",
+    "frame_sizes",
+    "sizes",
+    "modifiers",
+    "latency_duration",
+    "latency_repeats",
+    "latency_loads",
+    "burst_repeats",
+    "longest_burst",
+    "recovery_repeats",
+    "reset_duration",
+];
+
 /// Lowest load of a search that names none, as a share of the highest.
 const LOWEST: f64 = 0.001;
 
@@ -159,6 +180,9 @@ impl Item for Rfc2544Item {
         let is_twice = (1..self.tests.len()).any(|at| self.tests[..at].contains(&self.tests[at]));
         if self.tests.is_empty() || is_twice {
             return Err(format!("tests names each test once: {}", Rfc2544Test::WORDS.join(", ")));
+        }
+        if (1..self.modifiers.len()).any(|at| self.modifiers[..at].contains(&self.modifiers[at])) {
+            return Err(format!("modifiers names each modifier once: {}", Modifier::WORDS.join(", ")));
         }
         self.check_sizes()?;
         if let Some(ramp) = self.ramp.filter(|ramp| *ramp < SHORTEST || *ramp > LONGEST) {
@@ -190,19 +214,23 @@ impl Item for Rfc2544Item {
         stream.check().map_err(|error| error.to_string())
     }
 
-    /// A probe for each frame size at its highest load, and for the mix; the tests make others of it.
+    /// A probe for each frame size at its highest load, and for the mix; the same for each modifier. The tests make others of it.
     fn specs(&self) -> Vec<ProbeSpec> {
-        let spec = |sizes: Sizes| {
-            let load = Load { rate: Rate::Packets(PacketRate(self.max(&sizes)?)), ..Load::default() };
+        let spec = |sizes: Sizes, modifier: Option<Modifier>| {
+            let max = self.max(&sizes)?;
+            // Broadcasts are a part of the highest load.
+            let max = if modifier == Some(Modifier::Broadcast) { (max as f64 / 1.01) as u64 } else { max };
+            let load = Load { rate: Rate::Packets(PacketRate(max)), ..Load::default() };
             let stream = Stream { load: Load { after: self.ramp, ..load }, ..self.stream(sizes, load) };
             let rise = |time| Load { pacing: Pacing::Ramp, time: Some(time), ..load };
             let ramp = self.ramp.map(|time| Stream { name: RAMP.to_owned(), load: rise(time), ..stream.clone() });
             let streams = [stream].into_iter().chain(ramp).collect();
             let duration = Nanos(self.duration.0 + self.ramp.unwrap_or_default().0);
             let (direction, engine) = (self.direction, self.engine);
-            Some(PacketsSpec { streams, direction, duration, engine, mtu: None }.into())
+            Some(PacketsSpec { streams, direction, duration, engine, mtu: None, modifier }.into())
         };
-        self.tested_sizes().filter_map(spec).collect()
+        let modifiers = [None].into_iter().chain(self.modifiers.iter().copied().map(Some));
+        modifiers.flat_map(|modifier| self.tested_sizes().filter_map(move |sizes| spec(sizes, modifier))).collect()
     }
 
     fn extent(&self) -> Extent {
@@ -210,7 +238,7 @@ impl Item for Rfc2544Item {
         let repeats =
             repeats.saturating_add(self.recovery_repeats.get()).saturating_add(self.latency_loads.len() as u32).get();
         Extent::of(
-            &[self.frame_sizes.len() + usize::from(self.sizes.is_some()), repeats as usize],
+            &[self.frame_sizes.len() + usize::from(self.sizes.is_some()), 1 + self.modifiers.len(), repeats as usize],
             &[
                 self.duration,
                 self.latency_duration,
@@ -250,6 +278,14 @@ impl Item for Rfc2544Item {
 }
 
 impl Rfc2544Item {
+    /// Settings that a throughput depends on, by their keys.
+    pub fn settings_of_throughput(&self) -> BTreeMap<String, String> {
+        let Value::Object(keys) = value_of(self) else { return BTreeMap::new() };
+        let words = |value: Value| if let Value::String(text) = value { text } else { value.to_string() };
+        let all = keys.into_iter().filter(|(key, _)| !BESIDE_THROUGHPUT.contains(&key.as_str()));
+        all.map(|(key, value)| (key, words(value))).collect()
+    }
+
     fn check_sizes(&self) -> Result<(), String> {
         if self.frame_sizes.is_empty() && self.sizes.is_none() {
             return Err(
@@ -443,6 +479,36 @@ mod tests {
         assert_eq!(half.at_once().duration, Nanos::from_secs(4));
         let error = self::plan("rate = \"1 Mpps\"\nramp = \"1 ms\"").unwrap_err();
         assert!(error.contains("a ramp takes 100 ms to"), "{error}");
+    }
+
+    #[test]
+    fn all_tests_are_asked_for_again_under_each_modifier() {
+        let plan =
+            plan("rate = \"101 kpps\"\nframe_sizes = [64, 128]\nmodifiers = [\"broadcast\", \"25-filters\"]").unwrap();
+        assert_eq!(Plan::parse(&plan.to_toml(), &[]), Ok(plan.clone()));
+        let shown: Vec<String> = plan.specs().iter().map(ToString::to_string).collect();
+        assert_eq!(
+            shown,
+            [
+                "packets IPv4 64 B at 101 kpps",
+                "packets IPv4 128 B at 101 kpps",
+                "packets IPv4 64 B at 100 kpps with broadcast",
+                "packets IPv4 128 B at 100 kpps with broadcast",
+                "packets IPv4 64 B at 101 kpps with 25-filters",
+                "packets IPv4 128 B at 101 kpps with 25-filters",
+            ]
+        );
+        // Broadcasts follow the load that a search asks for.
+        let half = plan.specs()[2].probe().with_load(50_000, Nanos::from_secs(1)).unwrap();
+        let sent = half.of::<PacketsSpec>().unwrap().as_sent();
+        let loads = sent.streams.iter().map(|stream| format!("{} {}", stream.name, stream.load));
+        assert_eq!(loads.collect::<Vec<_>>(), ["stream 50 kpps", "broadcasts beside stream 500 pps"]);
+        assert_eq!(plan.specs()[4].profile().filters, Some(25));
+        assert_eq!(plan.specs()[4].of::<PacketsSpec>().unwrap().as_sent().streams.len(), 1);
+        let error = self::plan("rate = \"1 Mpps\"\nmodifiers = [\"1-filter\", \"1-filter\"]").unwrap_err();
+        assert!(error.contains("each modifier once"), "{error}");
+        let error = self::plan("rate = \"1 Mpps\"\nmodifiers = [\"management\"]").unwrap_err();
+        assert!(error.contains("`broadcast`, `1-filter`, `25-filters`"), "{error}");
     }
 
     /// The rate of its first stream.

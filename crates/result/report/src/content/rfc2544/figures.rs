@@ -15,11 +15,11 @@ use crate::{
     texts::Texts,
 };
 
-/// Throughput against the frame size, below the most that the link carries. Mixes of sizes have no place in it. `None` with
+/// Throughput against the frame size, below the most that the link carries. Mixes of sizes and modified tests have no place in it. `None` with
 /// fewer than two sizes.
 pub(super) fn by_size(sizes: &[TestedSize], t: &Texts) -> Option<Figure> {
     let points = |of: &dyn Fn(&TestedSize) -> Option<f64>| -> Vec<(f64, f64)> {
-        let of_one_size = sizes.iter().filter(|size| size.mix.is_none());
+        let of_one_size = sizes.iter().filter(|size| size.mix.is_none() && size.modifier.is_none());
         of_one_size.filter_map(|size| Some((f64::from(size.sent_size?.0), of(size)?))).collect()
     };
     let reached = points(&|size| Some(size.throughput.as_ref()?.load_pps));
@@ -61,7 +61,7 @@ pub(super) fn by_size(sizes: &[TestedSize], t: &Texts) -> Option<Figure> {
 pub(super) fn spread(sizes: &[TestedSize], t: &Texts) -> Vec<Figure> {
     let of_size = |size: &TestedSize| -> Vec<Repeated> {
         let one = |latency: &TestedLatency| Repeated {
-            group: with_unit(size),
+            group: with_unit(size, t),
             name: show::way(&latency.from, &latency.to),
             values: latency.medians_ns.iter().map(|ns| ns / 1e3).collect(),
         };
@@ -87,9 +87,9 @@ pub(super) fn loss_curve(sizes: &[TestedSize], t: &Texts) -> Option<Figure> {
     };
     let in_words = |size: &&TestedSize| {
         let rungs = size.loss.iter().map(|it| format!("{:.0} % {}", it.share * 100.0, percent(it.loss_ratio)));
-        format!("{}: {}", with_unit(size), rungs.collect::<Vec<_>>().join(", "))
+        format!("{}: {}", with_unit(size, t), rungs.collect::<Vec<_>>().join(", "))
     };
-    let entry = |(style, size): (usize, &&TestedSize)| LegendEntry::solid(style, with_unit(size));
+    let entry = |(style, size): (usize, &&TestedSize)| LegendEntry::solid(style, with_unit(size, t));
     let chart = Chart {
         title: t.get("rfc2544-figure-loss"),
         note: t.get("rfc2544-figure-loss-note"),

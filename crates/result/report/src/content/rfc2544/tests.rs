@@ -1,5 +1,5 @@
 use model::{
-    FrameSize, Nanos,
+    FrameSize, Modifier, Nanos,
     search::{Goal, GoalResult, Irregular},
 };
 
@@ -7,7 +7,10 @@ use super::*;
 use crate::{lang::Lang, page::Section};
 
 fn size(frame: u32, throughput: f64) -> TestedSize {
-    let port = |port: &str, tx_l1_bps, rx_l1_bps| PortRates { port: port.to_owned(), tx_l1_bps, rx_l1_bps };
+    let port = |port: &str, tx_l1_bps, rx_l1_bps| {
+        let (tx_pps, rx_pps) = (tx_l1_bps / 672.0, rx_l1_bps / 672.0);
+        PortRates { port: port.to_owned(), tx_pps, rx_pps, tx_l1_bps, rx_l1_bps }
+    };
     let result = GoalResult {
         irregular: Some(Irregular::NoUpperBound),
         relevant_lower_bound: Some(throughput),
@@ -19,6 +22,7 @@ fn size(frame: u32, throughput: f64) -> TestedSize {
     TestedSize {
         frame_size: Some(FrameSize(frame)),
         mix: None,
+        modifier: None,
         sent_size: Some(FrameSize(frame.max(70))),
         max_pps: 1e6,
         line_pps: Some(2.0 * throughput),
@@ -38,6 +42,8 @@ fn size(frame: u32, throughput: f64) -> TestedSize {
             load_pps: throughput,
             forwarded_pps: throughput,
             forwarded_l1_bps: throughput * 672.0,
+            frames: 30_000_000,
+            lost: 0,
             is_bounded: frame == 64,
             ports: vec![port("a", throughput * 672.0, 0.0), port("b", 0.0, throughput * 672.0)],
         }),
@@ -104,6 +110,7 @@ fn assessment() -> Assessment {
         section: "rfc2544.1".to_owned(),
         repeat: 1,
         deviations,
+        filters: vec![],
         sizes: vec![size(64, 400e3), size(1518, 80e3)],
     };
     let mut tests = tests;
@@ -160,6 +167,29 @@ fn each_test_has_its_table_with_the_warning_and_the_deviations_before() {
     let (japanese, _) = shown(Lang::Ja);
     assert!(!text.contains('⟦') && !japanese.contains('⟦'), "{japanese}");
     assert!(japanese.contains("フレームロス率") && japanese.contains("1,667 以上"), "{japanese}");
+}
+
+#[test]
+fn a_modifier_tells_tests_apart_and_its_filters_are_shown() {
+    let mut assessment = assessment();
+    let tests = &mut assessment.rfc2544[0];
+    tests.sizes[1].modifier = Some(Modifier::ManyFilters);
+    tests.filters = vec!["table inet wireproof_filters {\n}\n".to_owned()];
+    tests.deviations = vec![Deviation::FewModifiers { missing: vec![Modifier::Broadcast] }];
+    let t = Texts::of(Lang::En);
+    let text = format!("{:?}", sections(&assessment, t));
+    for words in [
+        "Modifier",
+        "25 filters",
+        "table inet wireproof_filters",
+        "not tested: 1 % broadcasts, management queries, routing updates",
+        // 3 of 30,000,000 frames.
+        "< 0.0001 %",
+    ] {
+        assert!(text.contains(words), "{words}: {text}");
+    }
+    assert!(terminal_table(&assessment, t).iter().any(|row| row.contains("1518, 25 filters")));
+    assert!(headlines(&assessment, t)[1].starts_with("1518 B frames, 25 filters: throughput"));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Numbered packets as JSON.
 
 use model::{
-    Direction, Engine, FlowAssessment, FrameSize, IpVersion, Mtu, PacketStream, PacketsResult, PacketsSpec,
+    Direction, Engine, FlowAssessment, FrameSize, IpVersion, Modifier, Mtu, PacketStream, PacketsResult, PacketsSpec,
     TimeSummary, TrialAssessment,
     stream::Stream,
     trial::{AllSenders, BitRates, ReceivedOn},
@@ -25,6 +25,8 @@ document! {
         frame_size_asked: Option<FrameSize> = spec.frame_size(),
         /// The configuration, in full.
         streams_asked: Vec<Stream> = spec.streams.clone(),
+        /// Condition of RFC 2544, section 11, under which they were sent; null for none.
+        modifier: Option<Modifier> = spec.modifier,
         /// Requested engine; null left the choice to the program.
         engine_asked: Option<Engine> = spec.engine,
         /// The first stream.
@@ -109,7 +111,12 @@ document! {
 impl PacketsFigures {
     /// The rows of the CSV, one for each stream.
     pub(in super::super) fn rows(&self) -> Vec<Cells> {
-        self.streams.iter().map(|stream| stream.row().with("ip", self.ip)).collect()
+        let row = |stream: &StreamFigures| {
+            let row = stream.row().with("ip", self.ip);
+            // A column that only some runs have.
+            if self.modifier.is_some() { row.with("modifier", self.modifier) } else { row }
+        };
+        self.streams.iter().map(row).collect()
     }
 }
 

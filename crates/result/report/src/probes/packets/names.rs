@@ -26,7 +26,8 @@ pub(super) fn traffic(spec: &PacketsSpec, t: &Texts) -> String {
     };
     let engine = spec.engine.map(|engine| t.with("engine-is", &[("engine", &engine)]));
     let mtu = spec.mtu.map(|mtu| format!("MTU {}", mtu.0));
-    joined([Some(streams), engine, mtu].into_iter().flatten(), t)
+    let modifier = spec.modifier.map(|modifier| t.of_value("modifier", &modifier));
+    joined([Some(streams), engine, mtu, modifier].into_iter().flatten(), t)
 }
 
 /// The same without the load: the part that a ladder of loads shares.
