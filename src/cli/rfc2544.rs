@@ -114,7 +114,7 @@ pub(crate) struct Rfc2544Options {
 /// The queries that section 11.2 asks for are refused with the reason.
 fn modifier(text: &str) -> Result<Modifier, String> {
     match text {
-        "management" => Err("management queries (RFC 2544, section 11.2) go by SNMP to an agent of the device, and wireproof has no SNMP;                              leave it out: the report names it among the modifiers that were not tested"
+        "management" => Err("management queries (RFC 2544, section 11.2) go by SNMP to an agent of the device, and wireproof has no SNMP; leave it out: the report names it among the modifiers that were not tested"
             .to_owned()),
         _ => text.parse().map_err(|error: model::ChoiceError| error.to_string()),
     }

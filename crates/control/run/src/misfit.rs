@@ -59,7 +59,7 @@ pub enum Misfit {
     },
     /// The device under test has no filters that are known.
     #[error(
-        "{probe}: filters can be set at the device of lab:router or lab:bridge alone; at the device of bed \"{bed}\", set them by hand          and measure twice, without them and with them, or leave the modifier out"
+        "{probe}: filters can be set at the device of lab:router or lab:bridge alone; at the device of bed \"{bed}\", set them by hand and measure twice, without them and with them, or leave the modifier out"
     )]
     NoFilters {
         /// The probe.
