@@ -34,6 +34,13 @@ const TERMS: &[(&str, &str)] = &[
     ("遠端", "相手側"),
     ("往復時間", "RTT"),
     ("内容の誤り", "破損"),
+    ("レイテンシ", "遅延"),
+    ("判定なし", "判定対象外"),
+    ("満たしていない", "不合格"),
+    ("見るだけ", "参照のみ"),
+    ("何も尋ね", "対話入力には対応していない"),
+    ("主な仕事", "基本となるコマンド"),
+    ("時間の一部が", "ほかの処理も動作"),
     ("眠", "スリープ"),
     ("規律", "規則"),
     ("迂回", "バイパス"),
@@ -83,7 +90,7 @@ fn wrong(line: &str) -> Vec<String> {
 fn files() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let of_folder = |folder: &str| fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path());
-    let folders = ["crates/result/report/texts/ja", "docs/ja"].into_iter().flat_map(of_folder);
+    let folders = ["crates/result/report/texts/ja", "docs/ja", "references"].into_iter().flat_map(of_folder);
     folders.chain([root.join("README.ja.md")]).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Differences between two runs beside their figures, brought together for a terminal. Pure.
 
-use model::{Environment, environment::EndpointFacts};
+use model::{Environment, change::DriverNumber, environment::EndpointFacts};
 
 use crate::{show, texts::Texts};
 
@@ -9,59 +9,6 @@ const MOST: usize = 3;
 
 /// Text of a value that is absent.
 const NONE: &str = "–";
-
-/// Keys that have words.
-const WORDS: [&str; 49] = [
-    "error_ns",
-    "mac",
-    "plan",
-    "bed",
-    "settings",
-    "other_end",
-    "name",
-    "kind",
-    "simulated",
-    "clocks",
-    "relation",
-    "dut",
-    "machine",
-    "addresses",
-    "address",
-    "cpus",
-    "driver",
-    "driver_version",
-    "mtu",
-    "bus",
-    "card",
-    "model",
-    "master",
-    "namespace",
-    "interface",
-    "link",
-    "speed_mbps",
-    "offloads",
-    "qdiscs",
-    "sysctls",
-    "kernel",
-    "kernel_command_line",
-    "hostname",
-    "os",
-    "cpu_model",
-    "microcode",
-    "hypervisor",
-    "memory_bytes",
-    "services",
-    "governors",
-    "file_system",
-    "mitigations",
-    "clock_source",
-    "isolated_cpus",
-    "firmware_version",
-    "gateways",
-    "repeats",
-    "ports",
-    "interrupts",
-];
 
 /// Part of the machines, the plan or the bed, with its values that differ.
 #[derive(Clone, Debug, PartialEq)]
@@ -101,11 +48,11 @@ pub(crate) fn grouped(changed: &[String], machines: Option<&Environment>, t: &Te
     lines.into_iter().chain(others).chain(more).collect()
 }
 
-/// The object and its value of `endpoints 1 interfaces 1 mtu: 1500 → 9000`.
+/// The object and its value of `endpoints 1 interfaces 1 mtu: 1500 → 9000`. A number of a driver is a value of the settings.
 fn parsed(change: &str) -> Option<(&str, Value<'_>)> {
     let (path, values) = change.split_once(": ")?;
     let (before, after) = values.split_once(" → ")?;
-    let (object, name) = path.rsplit_once(' ').unwrap_or(("", path));
+    let (object, name) = path.split_once(" numbers ").or_else(|| path.rsplit_once(' ')).unwrap_or(("", path));
     Some((object, Value { name, before, after }))
 }
 
@@ -199,31 +146,77 @@ fn in_words(path: &str, machines: Option<&Environment>, t: &Texts) -> String {
 }
 
 /// Name of a value in words.
-fn name(key: &str, t: &Texts) -> String {
-    match key {
-        "state" => t.get("changed-state"),
-        "cpus_why" => t.get("changed-cores"),
-        _ => self::key(key, t),
-    }
+fn name(name: &str, t: &Texts) -> String {
+    driver_number(name).map_or_else(|| key(name, t), str::to_owned)
 }
 
-/// A key of the JSON in words.
+/// The fifth number of the structure `rings`, written `rings 5`, as tuning calls it.
+fn driver_number(name: &str) -> Option<&'static str> {
+    let (structure, place) = name.split_once(' ')?;
+    let index = place.parse::<usize>().ok()?.checked_sub(1)?;
+    let is_meant = |word: &&str| {
+        let number = word.parse::<DriverNumber>().map(DriverNumber::place);
+        number.is_ok_and(|(of, at, _)| (of, at) == (structure, index))
+    };
+    DriverNumber::WORDS.iter().copied().find(is_meant)
+}
+
+/// A key of the JSON in words. Settings, offloads and mitigations have the kernel's names.
 fn key(key: &str, t: &Texts) -> String {
-    match key {
-        known if WORDS.contains(&known) => t.get(&text_of(known)),
-        // Settings and mitigations have the kernel's name.
-        key => key.to_owned(),
-    }
+    t.find(&text_of(key)).unwrap_or_else(|| key.to_owned())
 }
 
 fn text_of(key: &str) -> String {
     format!("changed-key-{}", key.replace('_', "-"))
 }
 
-/// Texts of keys that have words.
+/// Texts of all keys that a difference between two runs may have.
 #[cfg(test)]
 pub(crate) fn texts_of_keys() -> Vec<String> {
-    WORDS.iter().map(|key| text_of(key)).collect()
+    use std::collections::BTreeSet;
+
+    use model::{Bed, Plan};
+    use schemars::schema_for;
+    use serde_json::Value;
+
+    /// Keys that are never compared, and those of a reading that failed.
+    const LEFT_OUT: [&str; 11] = [
+        "boot_id",
+        "interrupts",
+        "layout",
+        "namespace",
+        "numbers",
+        "read_at",
+        "readings",
+        "services",
+        "since_start",
+        "unreadable",
+        "why",
+    ];
+    /// Lists whose items have names.
+    const NAMED: [&str; 3] = ["endpoints", "hosts", "interfaces"];
+
+    fn add(schema: &Value, root: &Value, keys: &mut BTreeSet<String>) {
+        let properties = schema["properties"].as_object().into_iter().flatten();
+        for (key, value) in properties.filter(|(key, _)| !LEFT_OUT.contains(&key.as_str())) {
+            keys.insert(key.clone());
+            add(value, root, keys);
+        }
+        let referred = schema["$ref"].as_str().and_then(|place| root.pointer(place.strip_prefix('#')?));
+        let choices = ["anyOf", "oneOf"].iter().filter_map(|of| schema[of].as_array()).flatten();
+        let items = ["items", "additionalProperties"].iter().filter_map(|of| schema.get(of));
+        referred.into_iter().chain(choices).chain(items).for_each(|part| add(part, root, keys));
+    }
+
+    let mut keys = BTreeSet::from(["bed", "plan", "program"].map(str::to_owned));
+    for schema in [schema_for!(Environment), schema_for!(Bed)].map(schemars::Schema::to_value) {
+        add(&schema, &schema, &mut keys);
+    }
+    // Measurements and limits of a plan are compared otherwise.
+    let plan = schema_for!(Plan).to_value();
+    let of_plan = plan["properties"].as_object().into_iter().flatten();
+    keys.extend(of_plan.filter(|(_, value)| value["type"] != "array").map(|(key, _)| key.clone()));
+    keys.iter().filter(|key| !NAMED.contains(&key.as_str())).map(|key| text_of(key)).collect()
 }
 
 /// A value as the report shows it where it has words for it, else as in JSON.
@@ -261,6 +254,10 @@ mod tests {
         let changed = [1, 2].map(|it| [port(it, "name: \"lab\" → \"eth\""), port(it, "mtu: 1500 → 9000")]).concat();
         let both = "endpoint 1 interface 1, endpoint 2 interface 1: name \"lab\" → \"eth\", MTU 1500 → 9000";
         assert_eq!(lines(&changed.iter().map(String::as_str).collect::<Vec<_>>()), [both]);
+        let driver = ["rings 5: 512 → 256", "rings 9: 1 → 2", "coalescing 1: 3 → 0"];
+        let driver = driver.map(|number| format!("endpoints 1 interfaces 1 settings numbers {number}"));
+        let told = "endpoint 1 interface 1 settings: ring-rx 512 → 256, rings 9 1 → 2, rx-usecs 3 → 0";
+        assert_eq!(lines(&driver.each_ref().map(String::as_str)), [told]);
         let many = ["a", "b", "c", "d", "e"].map(|name| format!("hosts 1 {name}: 1 → 2"));
         let shown = lines(&many.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(shown[0], "host 1: a 1 → 2, b 1 → 2, c 1 → 2 …");

@@ -40,8 +40,9 @@ impl Spread {
 
     /// The range in words, or that there was one trial alone.
     pub(crate) fn words(&self, show: impl Fn(f64) -> String, t: &Texts) -> String {
-        match self.range() {
-            Some((low, high)) => t.with("headline-spread", &[("low", &show(low)), ("high", &show(high))]),
+        match self.range().map(|(low, high)| (show(low), show(high))) {
+            Some((low, high)) if low == high => t.get("headline-no-spread"),
+            Some((low, high)) => t.with("headline-spread", &[("low", &low), ("high", &high)]),
             None => t.get("headline-one-trial"),
         }
     }
@@ -140,6 +141,15 @@ mod tests {
 
     fn spread(n: u32) -> Spread {
         Spread::of(&(0..n).map(f64::from).collect::<Vec<_>>()).unwrap()
+    }
+
+    #[test]
+    fn a_range_within_one_shown_value_is_none() {
+        let words = |values: &[f64]| {
+            Spread::of(values).unwrap().words(|value| format!("{value:.1}"), Texts::of(crate::lang::Lang::En))
+        };
+        assert_eq!(words(&[1.01, 1.02]), "the same in all trials");
+        assert_eq!([words(&[1.0, 2.0]), words(&[1.0])], ["trials from 1.0 to 2.0", "one trial"]);
     }
 
     #[test]

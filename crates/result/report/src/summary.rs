@@ -89,7 +89,7 @@ fn outcome_lines(run: &Run, outcomes: &[LimitOutcome], t: &Texts) -> Vec<String>
 
 fn outcome_line(run: &Run, outcome: &LimitOutcome, t: &Texts) -> String {
     let median = or_none(outcome.median, |it| show::metric_value(outcome.limit.metric, it));
-    let figure = format!("{} {}", outcome::name(run, outcome, t), show::metric(outcome.limit.metric, t));
+    let figure = show::figure_of(&outcome::name(run, outcome, t), " ", outcome.limit.metric, t);
     let limited = [figure, show::limit(outcome, t)].join(&t.get("list-comma"));
     format!("{}: {limited}: {median}", show::verdict(outcome.verdict, t))
 }

@@ -109,7 +109,7 @@ pub(super) fn result(outcome: &LimitOutcome) -> String {
 }
 
 fn limit_row(run: &Run, outcome: &LimitOutcome, t: &Texts) -> Vec<Text> {
-    let name = format!("{}: {}", outcome::name(run, outcome, t), show::metric(outcome.limit.metric, t));
+    let name = show::figure_of(&outcome::name(run, outcome, t), ": ", outcome.limit.metric, t);
     let (criterion, trials) = (show::criterion(outcome, t), outcome.trials.to_string());
     vec![name.into(), criterion.into(), trials.into(), result(outcome).into(), verdict(outcome.verdict, t).into()]
 }

@@ -58,7 +58,7 @@ pub(super) fn key_figures(material: &Material<'_>, t: &Texts) -> Option<Block> {
             }
         };
         Some(Key {
-            name: format!("{name}: {}", show::metric(metric, t)),
+            name: show::figure_of(&name, ": ", metric, t),
             value: show::or_none(median, |value| show::metric_value(metric, value)),
             range: show::or_none(interval, |it| show::metric_range(metric, it.low, it.high)),
             outcome,

@@ -4,6 +4,8 @@ mod csv;
 mod html;
 mod markdown;
 mod numbers;
+mod phrases;
+mod quantities;
 mod typst;
 
 pub use self::{

@@ -11,8 +11,8 @@ use model::{Assessment, Metric, PageOne, Quantity, Run, Verdict};
 pub(crate) use self::comparison::{compared_run, difference, difference_interval, medians};
 pub(crate) use self::host::{hypervisor, link_state, reading, reading_or_none, why_these_cores};
 pub(crate) use self::names::{
-    amount, bed, counted, direction, joined, looked_for, loss, metric, mode, of_senders, past_the_kernel, short_amount,
-    short_warmup, span, stack, transport, verdict, way, with_way,
+    amount, bed, counted, direction, figure_of, joined, looked_for, loss, metric, mode, of_senders, past_the_kernel,
+    short_amount, short_warmup, span, stack, transport, verdict, way, with_way,
 };
 pub(crate) use self::references::{
     criterion, declared, deviation, in_short, limit, limit_of_several, not_comparable, printed, undecided, words,

@@ -44,12 +44,17 @@ pub(crate) fn with_way(name: String, ends: Option<(&str, &str)>, t: &Texts) -> S
     joined([name].into_iter().chain(ends.map(|(from, to)| way(from, to))), t)
 }
 
-/// A name with what its figure is of, where several senders send at the same time: the sum of their goodput, or the slowest one.
+/// A name with what its figure is of, where several ends send to one at the same time, or receive from it: the sum of their goodput, or the
+/// slowest one.
 pub(crate) fn of_senders(run: &Run, (spec, metric): (&ProbeSpec, Metric), name: String, t: &Texts) -> String {
-    let remark = match metric.quantity() {
+    let remark = match (metric.quantity(), spec.probe().selectors().direction) {
         _ if run.bed.senders().len() < 2 || !spec.profile().senders_share => None,
-        Quantity::Rate => Some(t.get("sum-of-senders")),
-        Quantity::PacketRate => Some(t.get("slowest-sender")),
+        (Quantity::Rate, Some(Direction::Reverse)) => Some(t.get("sum-of-receivers")),
+        (Quantity::Rate, Some(Direction::Both)) => Some(t.get("sum-of-slower-way")),
+        (Quantity::Rate, _) => Some(t.get("sum-of-senders")),
+        (Quantity::PacketRate, Some(Direction::Reverse)) => Some(t.get("slowest-receiver")),
+        (Quantity::PacketRate, Some(Direction::Both)) => Some(t.get("slowest-way")),
+        (Quantity::PacketRate, _) => Some(t.get("slowest-sender")),
         _ => None,
     };
     joined([name].into_iter().chain(remark), t)
@@ -107,6 +112,12 @@ pub(crate) fn metric(metric: Metric, t: &Texts) -> String {
     t.of_value("metric", &metric)
 }
 
+/// A configuration and its figure; alone where it is called like the figure, as a path MTU is.
+pub(crate) fn figure_of(name: &str, between: &str, metric: Metric, t: &Texts) -> String {
+    let figure = self::metric(metric, t);
+    if name.starts_with(&figure) { name.to_owned() } else { format!("{name}{between}{figure}") }
+}
+
 /// Kind of a bed in words.
 pub(crate) fn bed(bed: &Bed, t: &Texts) -> String {
     let nic = |end: usize| bed.endpoints.get(end).map_or("", |end| end.interface.as_str());
@@ -137,4 +148,50 @@ pub(crate) fn looked_for(limit: &Limit, t: &Texts) -> String {
 pub(crate) fn loss(share: Option<f64>, is_lossless_loop: bool, t: &Texts) -> String {
     let loss = or_none(share, super::percent);
     if is_lossless_loop { t.with("loss-synchronous", &[("loss", &loss)]) } else { loss }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Plan, fixture};
+
+    use super::*;
+    use crate::lang::Lang;
+
+    #[test]
+    fn a_figure_of_several_ends_says_which_it_is_of() {
+        let mut bed = fixture::lab();
+        let second = model::Endpoint { name: "a2".to_owned(), ..bed.endpoints[0].clone() };
+        bed.endpoints.insert(1, second);
+        let of = |section: &str, metric, lang| {
+            let plan = Plan::parse(&format!("name = \"t\"\n{section}"), &[]).unwrap();
+            let spec = plan.specs()[0].clone();
+            let run = Run { bed: bed.clone(), ..fixture::run(plan) };
+            of_senders(&run, (&spec, metric), "x".to_owned(), Texts::of(lang))
+        };
+        for (direction, goodput, packets, japanese) in [
+            ("forward", "x, sum of all senders", "x, slowest sender", "x・全送信側の合計"),
+            ("reverse", "x, sum of all receivers", "x, slowest receiver", "x・全受信側の合計"),
+            (
+                "both",
+                "x, sum of all ends, slower direction",
+                "x, slowest direction",
+                "x・全エンドポイントの合計(遅いほうの方向)",
+            ),
+        ] {
+            let bulk = format!("[[goodput]]\nprotocol = \"tcp\"\nduration = \"1 s\"\ndirection = \"{direction}\"");
+            assert_eq!(of(&bulk, Metric::GoodputMean, Lang::En), goodput);
+            assert_eq!(of(&bulk, Metric::GoodputMin, Lang::Ja), japanese);
+            let frames = format!("[[packets]]\nduration = \"1 s\"\nframe_sizes = [64]\ndirection = \"{direction}\"");
+            assert_eq!(of(&frames, Metric::ForwardingRate, Lang::En), packets);
+        }
+        assert_eq!(of("[[path]]", Metric::PathMtu, Lang::En), "x");
+    }
+
+    #[test]
+    fn a_configuration_that_is_called_like_its_figure_is_named_once() {
+        let [en, ja] = [Lang::En, Lang::Ja].map(Texts::of);
+        assert_eq!(figure_of("Path MTU, IPv4", ": ", Metric::PathMtu, en), "Path MTU, IPv4");
+        assert_eq!(figure_of("経路MTU・IPv6", ": ", Metric::PathMtu, ja), "経路MTU・IPv6");
+        assert_eq!(figure_of("UDP IPv4", ": ", Metric::RttP50, en), "UDP IPv4: RTT p50");
+    }
 }

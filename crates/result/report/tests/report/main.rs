@@ -136,6 +136,21 @@ fn a_search_has_its_bounds_and_its_course_in_every_form() {
 }
 
 #[test]
+fn a_ladder_of_loads_is_one_line_and_a_curve() {
+    let plan = "name = \"t\"\n[[packets]]\nframe_sizes = [64]\nduration = \"1 s\"\nrate = \"1 Mpps..10 Mpps\"\n";
+    let (run, outcomes) = fixture::run_of_plan(plan);
+    for (lang, heading, loads, curve) in [
+        (Lang::En, "<h2>Summary", "10 loads", "Frame loss over the offered load"),
+        (Lang::Ja, "<h2>要約", "10段階", "印加負荷とフレームロス率"),
+    ] {
+        let html = page(&run, &outcomes, lang);
+        let summary = html.split(heading).nth(1).and_then(|rest| rest.split("</section>").next()).expect("the summary");
+        assert_eq!(summary.matches("<li>").count(), 1, "{summary}");
+        assert!(summary.contains(loads) && html.contains(curve), "{summary}");
+    }
+}
+
+#[test]
 fn an_answer_to_the_plans_question_stands_in_place_of_a_verdict() {
     let shown = |run: &Run| [page(run, &[], Lang::En), summary(run, &[], Lang::En)];
     let count = |run: &Run, words: &str| shown(run).iter().filter(|text| text.contains(words)).count();
@@ -172,7 +187,7 @@ fn page_one_has_verdict_counts_key_figures_doubt_limit_and_stamps() {
         "合格 2、不合格 2、判定できず 3。",
         "7項目のうち2項目が不合格です。3項目は判定できませんでした。理由: ",
         "主要な測定値",
-        "39.70 Gbit/s",
+        "39.70\u{a0}Gbit/s",
         "最も重要な注意",
         "制限要因",
         "承認",

@@ -43,6 +43,7 @@ headline-stacks-latency = { $traffic }: the median round trip past the kernel is
 headline-stacks-goodput = { $traffic }: goodput past the kernel is { $ratio } × the kernel’s.
 headline-path = { $name }: { $forward } pass forward, { $reverse } back.
 headline-spread = trials from { $low } to { $high }
+headline-no-spread = the same in all trials
 headline-one-trial = one trial
 headline-none = Nothing was measured.
 

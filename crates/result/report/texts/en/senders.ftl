@@ -1,7 +1,11 @@
-senders-heading = All senders together
+senders-heading = All ends together
 sum-of-senders = sum of all senders
+sum-of-receivers = sum of all receivers
+sum-of-slower-way = sum of all ends, slower direction
 slowest-sender = slowest sender
-senders-caption = What all senders sent at the same time, added up where it arrived: median over the trials, and each end’s share of it.
+slowest-receiver = slowest receiver
+slowest-way = slowest direction
+senders-caption = What was sent at the same time in one direction, added up where it arrived: median over the trials, and each end’s share of it.
 col-together = Together
 col-shares = Shares
 senders-packets-caption = What all senders sent at the same time, added up: what left them, what arrived, and what was lost of it. Rates are medians over the trials, losses their sums.

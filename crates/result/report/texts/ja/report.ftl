@@ -43,6 +43,7 @@ headline-stacks-latency = { $traffic }: カーネルバイパスでのRTTの中�
 headline-stacks-goodput = { $traffic }: カーネルバイパスでの実効スループットは、カーネル経由の { $ratio } 倍。
 headline-path = { $name }: 往路 { $forward }、復路 { $reverse }。
 headline-spread = 試行間 { $low }〜{ $high }
+headline-no-spread = 全試行で同じ
 headline-one-trial = 1試行のみ
 headline-none = 測定値はありません。
 

@@ -2,7 +2,6 @@
 
 mod blocks;
 mod figures;
-mod quantities;
 mod spans;
 mod tables;
 
@@ -10,6 +9,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 use model::{Comparison, plain::plain};
 
 use self::blocks::Blocks;
+use super::phrases::of_title;
 use crate::{
     content,
     lang::Lang,
@@ -46,7 +46,7 @@ fn document(page: &Page, t: &Texts) -> Markup {
             }
             body {
                 @if let Some(mark) = &page.mark { p.sheet-mark aria-hidden="true" { (mark) } }
-                header { (issuer(page)) h1 { (page.title) } }
+                header { (issuer(page)) (title(page)) }
                 main {
                     (blocks.all(&page.cover))
                     (identity(page))
@@ -61,6 +61,12 @@ fn document(page: &Page, t: &Texts) -> Markup {
                 }
             }
         }
+    }
+}
+
+fn title(page: &Page) -> Markup {
+    html! {
+        h1 { @for (number, word) in of_title(&page.title).into_iter().enumerate() { @if number > 0 { wbr; } (word) } }
     }
 }
 
@@ -82,7 +88,7 @@ fn identity(page: &Page) -> Markup {
             @for (label, value) in &page.identity {
                 div {
                     dt { (label) }
-                    @if value.is_empty() { dd.blank {} } @else { dd { (quantities::together(value)) } }
+                    @if value.is_empty() { dd.blank {} } @else { dd { (spans::together(value)) } }
                 }
             }
         }

@@ -2,9 +2,8 @@
 
 use maud::{Markup, html};
 
-use super::quantities::together;
 use crate::{
-    forms::colour,
+    forms::{colour, quantities::quantities},
     lang::Lang,
     page::{Span, Text},
     texts::Texts,
@@ -13,6 +12,15 @@ use crate::{
 /// A text that may break into lines.
 pub(super) fn text(words: &Text, t: &Texts) -> Markup {
     html! { @for piece in &words.0 { (span(piece, t, together)) } }
+}
+
+/// Words in which no line breaks between a figure and its unit, nor at a hyphen of an option or a date.
+pub(super) fn together(words: &str) -> Markup {
+    let (pieces, rest) = quantities(words);
+    html! {
+        @for (before, quantity) in pieces { (before) span.quantity { (quantity) } }
+        (rest)
+    }
 }
 
 /// Text that is never broken into lines.

@@ -4,8 +4,10 @@
 use model::identity::Paper;
 use unicode_width::UnicodeWidthStr;
 
-use super::phrases::phrases;
-use crate::page::{Column, ColumnKind, Table, Text};
+use crate::{
+    forms::phrases::phrases,
+    page::{Column, ColumnKind, Span, Table, Text},
+};
 
 /// How a table is set.
 #[derive(Clone, Debug, PartialEq)]
@@ -23,7 +25,7 @@ impl Setting {
     pub(super) fn fitting(&self, column: usize, words: &str) -> String {
         let width = self.widths.get(column).copied().unwrap_or(f64::INFINITY);
         let room = (width - INSET).max(self.size) / self.size;
-        words.split_inclusive(char::is_whitespace).flat_map(phrases).map(|piece| breakable(piece, room)).collect()
+        words.split_inclusive(is_space).flat_map(phrases).map(|piece| breakable(piece, room)).collect()
     }
 }
 
@@ -69,10 +71,12 @@ const TRIES: [(f64, bool, Broken); 9] = [
 const INSET: f64 = 5.0;
 /// A wide and a narrow character, in sizes of type; the narrow one rather wider than it is on average.
 const NARROW: f64 = 0.58;
+/// Width of a bold capital beyond that.
+const CAPITAL: f64 = 0.1;
 /// Bounds for a head of many characters, in sizes of type.
 const HEAD: (f64, f64) = (4.2, 8.0);
-/// Least width of a cell that is broken into lines.
-const SENTENCE: f64 = 9.0;
+/// Least width of a cell that is broken into lines, and of one that may be in two.
+const SENTENCE: (f64, f64) = (9.0, 11.0);
 
 /// Between the margins of a sheet and of one that is turned, in points.
 fn between_margins(paper: Paper) -> [f64; 2] {
@@ -108,14 +112,15 @@ struct Need {
 
 fn need(table: &Table, column: usize, broken: Broken) -> Need {
     let Column { head, kind } = &table.columns[column];
-    let cells = || table.rows.iter().filter_map(|row| row.get(column)).map(Text::plain);
-    let longest = |width: fn(&str) -> f64| cells().map(|cell| width(&cell)).fold(0.0, f64::max);
-    let (all, piece) = (longest(wide), longest(longest_piece));
+    let cells = || table.rows.iter().filter_map(|row| row.get(column));
+    let all = cells().map(wide_text).fold(0.0, f64::max);
+    let piece = cells().map(|cell| longest_piece(&cell.plain())).fold(0.0, f64::max);
     let least = match kind {
         ColumnKind::Words if broken == Broken::Nothing => all,
         ColumnKind::Figures if broken != Broken::All => all,
         ColumnKind::Figures => piece,
-        ColumnKind::Words | ColumnKind::Long => piece.max(all.min(SENTENCE)),
+        ColumnKind::Words => piece.max(all.min(SENTENCE.0)),
+        ColumnKind::Long => piece.max((all / 2.0).clamp(all.min(SENTENCE.0), SENTENCE.1)),
     };
     let least = least.max(longest_piece(head)).max(longest_in_brackets(head)).max(wide(head).min(HEAD.0));
     Need { least, cells: all, head: wide(head).min(HEAD.1) }
@@ -151,6 +156,13 @@ fn held_to(widths: Vec<f64>, page: f64) -> Vec<f64> {
     widths
 }
 
+/// Bold capitals of a verdict are wider.
+fn wide_text(text: &Text) -> f64 {
+    let capitals = |words: &str| words.chars().filter(char::is_ascii_uppercase).count() as f64;
+    let more = |span: &Span| if let Span::Verdict(_, words) = span { CAPITAL * capitals(words) } else { 0.0 };
+    wide(&text.plain()) + text.0.iter().map(more).sum::<f64>()
+}
+
 pub(super) fn wide(words: &str) -> f64 {
     let wide = words.chars().filter(|c| is_wide(*c)).count() as f64;
     let all = words.width() as f64;
@@ -159,13 +171,18 @@ pub(super) fn wide(words: &str) -> f64 {
 
 /// The longest part that no line should break in: between spaces, after what separates the parts of a name, each Japanese word.
 fn longest_piece(words: &str) -> f64 {
-    words.split_whitespace().flat_map(phrases).map(wide).fold(2.0 * NARROW, f64::max)
+    words.split(is_space).flat_map(phrases).map(wide).fold(2.0 * NARROW, f64::max)
 }
 
 /// The longest addition in brackets that `head-words` of `report.typ` keeps on a line.
 fn longest_in_brackets(head: &str) -> f64 {
     let inside = head.split('(').skip(1).filter_map(|rest| rest.split_once(')')).map(|(inside, _)| inside);
     inside.filter(|inside| inside.chars().count() <= 4).map(|inside| wide(inside) + 2.0 * NARROW).fold(0.0, f64::max)
+}
+
+/// Whether a line may break there, as it may not between a figure and its unit.
+fn is_space(c: char) -> bool {
+    c.is_whitespace() && c != '\u{a0}'
 }
 
 fn is_wide(c: char) -> bool {
@@ -241,6 +258,33 @@ mod tests {
             assert!((width(columns, Paper::A4) - a4).abs() < 0.1);
             assert!((width(columns, Paper::Letter) - letter).abs() < 0.1);
         }
+    }
+
+    #[test]
+    fn names_have_room_for_two_lines_before_type_is_large() {
+        let mut table = table(5, "94,174 – 110,651");
+        table.columns[0] = Column::long("測定条件");
+        table.columns[1] = Column::words("エンドポイント");
+        table.columns[4] = Column::long("試行番号");
+        let cells = [
+            "TCP IPv4・1ストリーム・ウィンドウ 1\u{a0}MiB・12\u{a0}s",
+            "a",
+            "netstat TcpExt TCPLostRetransmit",
+            "94,174 – 110,651",
+            "22, 44, 66, 88, 110, 132",
+        ];
+        table.rows[0] = cells.map(Text::from).into();
+        let Setting { size, widths, .. } = setting(&table, Paper::A4);
+        assert!(widths[0] >= 11.0 * size, "{widths:?} at {size}");
+        assert_eq!(longest_piece("about 35.24\u{a0}Gbit/s"), wide("35.24\u{a0}Gbit/s"));
+    }
+
+    #[test]
+    fn a_verdict_has_room_for_its_capitals() {
+        let mut table = table(2, "1");
+        table.rows[0][1] = Span::Verdict(model::Verdict::NotComparable, "NOT COMPARABLE".to_owned()).into();
+        table.columns[1] = Column::words("Verdict");
+        assert!(need(&table, 1, Broken::Nothing).least > wide("NOT COMPARABLE") + 1.0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use super::{
     Sheets,
     literal::{array, string},
-    optional, palette,
+    optional, palette, prose,
 };
 use crate::{
     figure::swatch,
@@ -23,9 +23,9 @@ impl Sheets<'_> {
         let number = string(&numbers::figure(figure.number, self.t));
         let drawing = self.drawing(figure);
         let legend = array(figure.legend.iter().map(|entry| self.entry(entry)));
-        let note = optional((!figure.note.is_empty()).then(|| string(&figure.note)));
+        let note = optional((!figure.note.is_empty()).then(|| prose(&figure.note)));
         let placement = if figure.floats { "" } else { ", placement: none" };
-        format!("#drawing({number}, {}, {drawing}, {note}, {legend}{placement})", string(&figure.caption))
+        format!("#drawing({number}, {}, {drawing}, {note}, {legend}{placement})", prose(&figure.caption))
     }
 
     /// The drawing, as an expression.
@@ -57,7 +57,7 @@ impl Sheets<'_> {
     fn entry(&mut self, entry: &LegendEntry) -> String {
         let Drawing::Svg { width, height, content } = swatch(entry.style, entry.line) else { return String::new() };
         let mark = self.keep(&mark_name(entry), PhotoKind::Svg, svg(width, height, &content).into_bytes());
-        format!("({}, {})", string(&mark), string(&entry.name))
+        format!("({}, {})", string(&mark), prose(&entry.name))
     }
 
     /// Keeps a file; its whole name.

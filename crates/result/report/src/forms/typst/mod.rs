@@ -4,7 +4,6 @@ mod columns;
 mod figures;
 mod literal;
 mod palette;
-mod phrases;
 mod tables;
 
 use std::{collections::BTreeMap, fmt::Write as _};
@@ -12,7 +11,7 @@ use std::{collections::BTreeMap, fmt::Write as _};
 use model::{Comparison, NamedFile, Run, Typeset, identity::Paper};
 
 use self::literal::{array, pieces, string};
-use super::colour;
+use super::{colour, phrases::of_title, quantities::unbroken};
 use crate::{
     content,
     lang::Lang,
@@ -58,7 +57,8 @@ fn typeset(page: &Page, date: &str, t: &Texts) -> Typeset {
     }
     let (identity, approvals) = (pairs(&page.identity), pairs(&page.approvals));
     let issuer = sheets.issuer(page);
-    let _ = writeln!(source, "#cover({title}, {issuer}, {identity}, {approvals})[\n{}]", sheets.all(&page.cover));
+    let words = array(of_title(&page.title).iter().map(|word| string(word)));
+    let _ = writeln!(source, "#cover({words}, {issuer}, {identity}, {approvals})[\n{}]", sheets.all(&page.cover));
     if !page.front.is_empty() {
         let _ = writeln!(source, "#front[\n{}]", sheets.all(&page.front));
     }
@@ -176,13 +176,18 @@ fn text(words: &Text) -> String {
 
 fn span(piece: &Span) -> String {
     match piece {
-        Span::Plain(words) => string(words),
-        Span::Strong(words) => format!("strong({})", string(words)),
-        Span::Quiet(words) => format!("quiet({})", string(words)),
+        Span::Plain(words) => prose(words),
+        Span::Strong(words) => format!("strong({})", prose(words)),
+        Span::Quiet(words) => format!("quiet({})", prose(words)),
         Span::Code(words) => code(words),
         Span::Verdict(verdict, words) => format!("judged(\"{}\", {})", colour(Some(*verdict)), string(words)),
         Span::Link { to, words } => format!("outward({}, {})", string(to), string(words)),
     }
+}
+
+/// Words that no line parts a figure from its unit in.
+fn prose(words: &str) -> String {
+    string(&unbroken(words))
 }
 
 fn code(words: &str) -> String {

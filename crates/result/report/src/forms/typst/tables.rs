@@ -6,10 +6,10 @@ use super::{
     columns::{self, Setting},
     list,
     literal::{array, string},
-    text,
+    prose, text,
 };
 use crate::{
-    forms::numbers,
+    forms::{numbers, quantities::unbroken},
     page::{Column, ColumnKind, Number, Span, Table, Text},
     texts::Texts,
 };
@@ -18,6 +18,7 @@ use crate::{
 const SHORT: f64 = 25.0;
 
 pub(super) fn table(table: &Table, paper: Paper, t: &Texts) -> String {
+    let table = &with_whole_quantities(table);
     let setting = columns::setting(table, paper);
     let Setting { size, landscape, widths } = &setting;
     let widths = array(widths.iter().map(|width| format!("{width:.1}fr")));
@@ -25,9 +26,22 @@ pub(super) fn table(table: &Table, paper: Paper, t: &Texts) -> String {
     let heads = table.columns.iter().enumerate();
     let heads = array(heads.map(|(index, column)| string(&setting.fitting(index, &column.head))));
     let rows: String = table.rows.iter().map(|row| format!("  ({}),\n", list(&fitting(row, &setting)))).collect();
-    let (number, caption) = (string(&numbers::table(table.number, t)), string(&table.caption));
+    let (number, caption) = (string(&numbers::table(table.number, t)), prose(&table.caption));
     let call = format!("#tabular({number}, {caption}, {size}pt, {widths}, {sides}, {heads},\n{rows})");
     if *landscape { format!("#landscape[{call}]") } else { call }
+}
+
+/// The same table, whose columns are as wide as its quantities.
+fn with_whole_quantities(table: &Table) -> Table {
+    let whole = |piece: &Span| match piece {
+        Span::Plain(words) => Span::Plain(unbroken(words)),
+        Span::Strong(words) => Span::Strong(unbroken(words)),
+        Span::Quiet(words) => Span::Quiet(unbroken(words)),
+        piece => piece.clone(),
+    };
+    let row = |row: &Vec<Text>| row.iter().map(|cell| Text(cell.0.iter().map(whole).collect())).collect();
+    let columns = table.columns.iter().map(|column| Column { head: unbroken(&column.head), kind: column.kind });
+    Table { columns: columns.collect(), rows: table.rows.iter().map(row).collect(), ..table.clone() }
 }
 
 /// Names of the machine may be broken anywhere.
@@ -59,5 +73,5 @@ pub(super) fn facts(number: Number, caption: &str, rows: &[(String, Text)], t: &
         let beside = is_short(&row).then(|| left.pop_if(|next| is_short(&&**next))).flatten();
         rows += &format!("  ({}{}),\n", pair(row), beside.map(pair).unwrap_or_default());
     }
-    format!("#facts({}, {},\n{rows})", string(&numbers::table(number, t)), string(caption))
+    format!("#facts({}, {},\n{rows})", string(&numbers::table(number, t)), prose(caption))
 }

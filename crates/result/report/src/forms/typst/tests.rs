@@ -38,7 +38,7 @@ fn what_a_hurried_reader_wants_comes_on_the_cover() {
     let (cover, rest) = said.split_once("#contents()").unwrap();
     assert!(cover.contains(r#"#note([#"before"])"#) && rest.contains(r#"#note([#"after"])"#), "{said}");
     assert!(cover.contains(r#"("報告書", "ja", none, "模擬環境", "run-1")"#), "{cover}");
-    assert!(cover.contains(r#"#cover("報告書", none, (("顧客", "\"甲\\乙\""),), (("承認", ""),))["#), "{cover}");
+    assert!(cover.contains(r#"#cover(("報告書",), none, (("顧客", "\"甲\\乙\""),), (("承認", ""),))["#), "{cover}");
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Goodput of several senders to one receiver together, and each one's share of it.
 
-use model::{GoodputResult, Run};
+use model::{GoodputResult, Metric, Run};
 
 use super::group::GoodputGroup;
 use crate::{
@@ -37,7 +37,7 @@ fn row(group: &GoodputGroup<'_>, (far, to_it): (&str, bool), t: &Texts) -> Optio
     let sums: Vec<f64> =
         group.trials.iter().map(|(_, result)| rates(result, far, to_it).map(|(_, bps)| bps).sum()).collect();
     let together = Spread::of(&sums);
-    let range = |(low, high): (f64, f64)| format!("{} – {}", show::rate(low), show::rate(high));
+    let range = |(low, high): (f64, f64)| show::metric_range(Metric::GoodputMean, low, high);
     Some(vec![
         group.spec.configuration(t).into(),
         if to_it { show::way(&others, far) } else { show::way(far, &others) }.into(),

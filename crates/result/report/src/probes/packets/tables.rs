@@ -38,7 +38,7 @@ fn rate_table(streams: &[StreamGroup<'_>], t: &Texts) -> Block {
     let median =
         |it: &StreamGroup<'_>, figure: fn(&PacketStream) -> f64| or_none(it.over(figure), |it| packet_rate(it.median));
     let spread = |it: &StreamGroup<'_>| it.over(PacketStream::forwarding_pps).and_then(|it| it.range());
-    let range = |(low, high)| format!("{} – {}", packet_rate(low), packet_rate(high));
+    let range = |(low, high)| show::metric_range(Metric::ForwardingRate, low, high);
     Columns::new()
         .long(t.get("col-configuration"), |it: &StreamGroup<'_>| it.name(t))
         .words(t.get("col-direction"), |it| show::way(it.from, it.to))

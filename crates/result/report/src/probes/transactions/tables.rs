@@ -1,6 +1,6 @@
 //! Tables and figures of transactions.
 
-use model::{Failed, FailureKind, TimeSummary, Total, TransactionsResult};
+use model::{Failed, FailureKind, Metric, TimeSummary, Total, TransactionsResult};
 
 use super::{TransactionsGroup, cost::Cost};
 use crate::{
@@ -32,7 +32,7 @@ fn rate_table(groups: &[TransactionsGroup<'_>], t: &Texts) -> Block {
         micros_or_none(it.response(figure).map(|time| time.median))
     };
     let rate = |it: &Group<'_>| it.over(TransactionsResult::per_second);
-    let range = |(low, high)| format!("{} – {}", transaction_rate(low), transaction_rate(high));
+    let range = |(low, high)| show::metric_range(Metric::TransactionRate, low, high);
     let connects = |it: &Group<'_>| it.spec.exchange.connects_each_time();
     let connection_rate = |it: &Group<'_>| {
         let rate = it.over(TransactionsResult::connections_per_second).filter(|_| connects(it));

@@ -2,24 +2,26 @@
 
 use std::ops::Range;
 
-use maud::{Markup, html};
-
 const UNITS: [&str; 26] = [
     "%", "B", "GB/s", "GHz", "GT/s", "Gbit/s", "GiB", "KiB", "MB/s", "MHz", "Mbit/s", "MiB", "Mpps", "W", "bit/s",
     "bytes", "cycles", "h", "kbit/s", "kpps", "min", "ms", "ns", "pps", "s", "µs",
 ];
 
-/// Words in which no line breaks between a figure and its unit, nor at a hyphen of an option or a date.
-pub(super) fn together(words: &str) -> Markup {
+/// Each piece that stays whole with the text before it, and the rest.
+pub(super) fn quantities(words: &str) -> (Vec<(&str, &str)>, &str) {
     let (mut rest, mut pieces) = (words, Vec::new());
     while let Some((before, quantity, after)) = next(rest) {
         pieces.push((before, quantity));
         rest = after;
     }
-    html! {
-        @for (before, quantity) in pieces { (before) span.quantity { (quantity) } }
-        (rest)
-    }
+    (pieces, rest)
+}
+
+/// Words with spaces between figures and their units at which no line breaks.
+pub(super) fn unbroken(words: &str) -> String {
+    let (pieces, rest) = quantities(words);
+    let whole = |(before, quantity): (&str, &str)| format!("{before}{}", quantity.replace(' ', "\u{a0}"));
+    pieces.into_iter().map(whole).collect::<String>() + rest
 }
 
 /// Text before the next piece that stays whole, that piece, and the rest.
@@ -32,7 +34,7 @@ fn quantity(words: &str) -> Option<Range<usize>> {
     words.match_indices(' ').find_map(|(space, _)| {
         let (number, unit) = (&words[..space], &words[space + 1..]);
         let start = number.trim_end_matches(|c: char| c.is_ascii_digit() || ".,".contains(c)).len();
-        let end = unit.find(|c: char| !(c.is_alphabetic() || "%/".contains(c))).unwrap_or(unit.len());
+        let end = unit.find(|c: char| !(c.is_ascii_alphabetic() || "µ%/".contains(c))).unwrap_or(unit.len());
         let is_quantity = number.ends_with(|c: char| c.is_ascii_digit()) && UNITS.contains(&&unit[..end]);
         is_quantity.then_some(start..space + 1 + end)
     })
@@ -63,19 +65,14 @@ mod tests {
 
     #[test]
     fn figures_with_their_units_options_and_dates_stay_whole_and_nothing_else() {
-        let shown = |words| together(words).into_string();
-        assert_eq!(
-            shown("about 39.70 Gbit/s, <1 % of 64 bytes"),
-            "about <span class=\"quantity\">39.70 Gbit/s</span>, &lt;<span class=\"quantity\">1 %</span> of \
-             <span class=\"quantity\">64 bytes</span>"
-        );
-        assert_eq!(shown("RFC 2544 says 3 times"), "RFC 2544 says 3 times");
-        assert_eq!(shown("遅延は 14.9 µs です"), "遅延は <span class=\"quantity\">14.9 µs</span> です");
-        assert_eq!(shown("eth 0 s"), "eth <span class=\"quantity\">0 s</span>");
-        assert_eq!(
-            shown("2026-11-21に --set repeats=6 -- と"),
-            "<span class=\"quantity\">2026-11-21</span>に <span class=\"quantity\">--set</span> repeats=6 -- と"
-        );
-        assert_eq!(shown(""), "");
+        let whole = |words| quantities(words).0.into_iter().map(|(_, quantity)| quantity).collect::<Vec<_>>();
+        assert_eq!(whole("about 39.70 Gbit/s, <1 % of 64 bytes"), ["39.70 Gbit/s", "1 %", "64 bytes"]);
+        assert_eq!(whole("RFC 2544 says 3 times"), Vec::<&str>::new());
+        assert_eq!(whole("遅延は 14.9 µs です"), ["14.9 µs"]);
+        assert_eq!(whole("範囲 = 95 %信頼区間、eth 0 s"), ["95 %", "0 s"]);
+        assert_eq!(whole("2026-11-21に --set repeats=6 -- と"), ["2026-11-21", "--set"]);
+        assert_eq!(quantities("<b 1 s"), (vec![("<b ", "1 s")], ""));
+        assert_eq!(unbroken("1 MiB・12 s, 2 streams"), "1\u{a0}MiB・12\u{a0}s, 2 streams");
+        assert_eq!(unbroken(""), "");
     }
 }
