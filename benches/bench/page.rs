@@ -56,7 +56,8 @@ fn page() -> PathBuf {
     folders.find_map(|folder| Some(folder.join("docs/benchmarks.md")).filter(|page| page.exists())).unwrap()
 }
 
-fn machine() -> String {
+/// Processor, cores and kernel.
+pub(crate) fn machine() -> String {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let cpuinfo = read("/proc/cpuinfo");
     let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or_default();

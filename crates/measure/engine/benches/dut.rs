@@ -1,5 +1,5 @@
-//! The XDP router beside a bare redirect, `xdp-forward` and the kernel's forwarding; results go to `docs/benchmarks.md`. Needs root,
-//! and the peers of the benchmark `packets`.
+//! The XDP router beside a bare redirect, `xdp-forward` and the kernel's forwarding; results go to `docs/benchmarks.md`. Needs root;
+//! `xdp-forward` is that of the benchmark `packets`. A row takes up to five minutes: `WIREPROOF_BENCH_ROWS` names those of one piece.
 //!
 //! Three namespaces in a row: a sender of live frames on the first core, a device under test whose receiving port is served by a
 //! thread of its own on the second one (threaded NAPI), and a program that drops what arrives, on the second core too.
@@ -9,6 +9,8 @@
 mod page;
 #[path = "../../../../benches/bench/pairs.rs"]
 mod pairs;
+#[path = "../../../../benches/bench/pieces.rs"]
+mod pieces;
 #[path = "tools/mod.rs"]
 mod tools;
 
@@ -19,18 +21,23 @@ use std::{
     process::{Command, Stdio},
     sync::atomic::{AtomicBool, AtomicU64},
     thread,
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use frame::{Compiled, Place};
 use kernel::{ethtool, link, namespace, sysctl};
-use model::{LinkEnd, Mac, Mtu, Nanos, Stream, router::Mode, stream::Values};
+use model::{
+    LinkEnd, Mac, Mtu, Nanos, PacketRate, Stream,
+    router::Mode,
+    stream::{Load, Rate, Values},
+};
 use wireproof_engine::{Job, Live, Sender};
 use xdp::{Router, bare};
 
 use self::{
     page::COMPARISONS,
     pairs::{Want, compare},
+    pieces::Pieces,
     tools::Running,
 };
 
@@ -38,56 +45,67 @@ use self::{
 const PORT: &str = "wp0";
 /// Cores of the sender, and of the device with the receiver.
 const CORES: [usize; 2] = [0, 1];
-/// Counting time of each run of a pair.
-const COUNTED: Duration = Duration::from_secs(2);
+/// Folder of the sources of xdp-tools.
+const TOOLS: &str = "WIREPROOF_PEER_XDP_TOOLS";
+/// Duration of the overload that a search begins with, and of its trials.
+const OVERLOAD: Duration = Duration::from_secs(1);
+const TRIAL: Duration = Duration::from_millis(300);
+/// Time for the last frames to arrive.
+const DRAIN: Duration = Duration::from_millis(50);
+/// Steps of a search, each of which halves what is left; trials of a load, of which one without loss is enough.
+const STEPS: usize = 7;
+const TRIES: usize = 2;
 /// Time in which a device starts.
 const STARTS: Duration = Duration::from_secs(1);
+
+/// Rows by their names for `WIREPROOF_BENCH_ROWS`.
+const ROWS: [&str; 6] = ["redirect", "full", "direct", "kernel", "thousand", "many"];
 
 fn main() {
     // `cargo test --benches` and similar start a benchmark only to see that it starts.
     if !env::args().any(|arg| arg == "--bench") {
         return;
     }
-    let tools = env::var("WIREPROOF_PEER_XDP_TOOLS")
-        .expect("WIREPROOF_PEER_XDP_TOOLS names a folder of built xdp-tools sources");
-    let mut text = COMPARISONS.to_owned();
-    let mut add = |line: String| {
-        println!("{line}");
-        text += &line;
-        text.push('\n');
-    };
+    let mut pieces = Pieces::open("dut", &ROWS);
     let least = |ratio| Want { ratio, or_more: true };
-    let title = |what: &str| format!("64 B, IPv4, one destination, {what}");
-    let ours = |destinations| forwarded(destinations, |bed| Box::new(bed.router()));
-    let program =
-        |words: &'static [&'static str]| forwarded(1, |bed| Box::new(Running::start(&tools, &bed.between, words)));
-    let bare = || program(&["xdp-bench", "redirect-map", "to-a", "to-b", "-m", "native"]);
-    add(compare(
-        title("beside a redirect that looks nothing up"),
-        "xdp-bench redirect-map",
-        "Mpps",
-        least(0.8),
-        || ours(1),
-        bare,
-    )
-    .line());
-    for (mode, title_of_mode) in [("full", "beside rules and routes"), ("direct", "beside one table of routes")] {
-        let theirs = || match mode {
-            "full" => program(&["xdp-forward", "load", "-f", "fib", "-F", "full", "to-a", "to-b"]),
-            _ => program(&["xdp-forward", "load", "-f", "fib", "-F", "direct", "to-a", "to-b"]),
-        };
-        add(compare(title(title_of_mode), "xdp-forward", "Mpps", least(1.0), || ours(1), theirs).line());
+    let title = |what: &str| format!("64 B, IPv4, zero loss, one destination, {what}");
+    let ours = |destinations| lossless(destinations, |bed| Box::new(bed.router()));
+    let redirect = || lossless(1, |bed| Box::new(bed.redirect()));
+    let beside_redirect = title("beside a redirect that looks nothing up");
+    pieces
+        .row("redirect", || compare(beside_redirect, "bare redirect", "Mpps", least(0.8), || ours(1), redirect).line());
+    let tools = env::var(TOOLS).ok();
+    for (row, title_of_mode) in [("full", "beside rules and routes"), ("direct", "beside one table of routes")] {
+        let title = title(title_of_mode);
+        pieces.row(row, || {
+            let Some(tools) = &tools else { return not_run(&title) };
+            let words = ["xdp-forward", "load", "-f", "fib", "-F", row, "to-a", "to-b"];
+            let theirs = || lossless(1, |bed| Box::new(Running::start(tools, &bed.between, &words)));
+            compare(title, "xdp-forward", "Mpps", least(1.0), || ours(1), theirs).line()
+        });
     }
-    let kernel = || forwarded(1, |_| Box::new(()));
-    add(compare(title("beside the kernel's forwarding"), "kernel", "Mpps", least(5.0), || ours(1), kernel).line());
-    for (destinations, words) in [(1_000, "1,000 destinations"), (100_000, "100,000 destinations")] {
-        let title = format!("64 B, IPv4, {words}, beside one");
-        add(compare(title, "one destination", "Mpps", least(1.0 / 1.5), || ours(destinations), || ours(1)).line());
+    let kernel = || lossless(1, |_| Box::new(()));
+    let beside_kernel = title("beside the kernel's forwarding");
+    pieces.row("kernel", || compare(beside_kernel, "kernel", "Mpps", least(5.0), || ours(1), kernel).line());
+    for (row, destinations, words) in
+        [("thousand", 1_000, "1,000 destinations"), ("many", 100_000, "100,000 destinations")]
+    {
+        let title = format!("64 B, IPv4, zero loss, {words}, beside one");
+        let many = || ours(destinations);
+        pieces.row(row, || compare(title, "one destination", "Mpps", least(1.0 / 1.5), many, || ours(1)).line());
     }
-    text += "\nFrames that reach the receiver in a second while the sender offers more than the device forwards. All devices receive in a thread of \
-        their own\n(threaded NAPI) on the same core, on which the receiver drops what arrives; the sender has the other core. The ratio therefore \
-        contains the\nreceiver's part. A destination has a route of its own.\n";
-    page::write("dut", &["xdp-tools".to_owned()], &text);
+    let text = COMPARISONS.to_owned()
+        + &pieces.table(&ROWS)
+        + "\nThe highest load of which all frames arrive in one of two trials of 300 ms, found by halving from what arrives of an overload. All devices receive \
+           in a thread\nof their own (threaded NAPI) on the same core, on which the receiver drops what arrives; the sender has the other core. The ratio therefore \
+           contains the\nreceiver's part. A destination has a route of its own. Rows are measured in pieces (`WIREPROOF_BENCH_ROWS=redirect,kernel`).\n";
+    let peers: Vec<String> = tools.iter().map(|_| "xdp-tools".to_owned()).collect();
+    page::write("dut", &peers, &text);
+}
+
+/// The row of a peer that is not there.
+fn not_run(title: &str) -> String {
+    format!("| {title} | NOT RUN: set {TOOLS} to a folder of built xdp-tools sources | | | | | ≥ 1.00 | |")
 }
 
 /// Two testers and the device between them.
@@ -167,6 +185,10 @@ impl Bed {
         namespace::within(&self.between, attach).unwrap()
     }
 
+    fn redirect(&self) -> bare::Redirect {
+        namespace::within(&self.between, || bare::Redirect::attach(port(0), port(1))).unwrap().unwrap()
+    }
+
     fn ip(&self, words: &str) {
         let done = Command::new("ip").args(["-n", &self.between]).args(words.split(' ')).status().unwrap();
         assert!(done.success(), "ip {words}");
@@ -193,26 +215,35 @@ fn port(side: usize) -> &'static str {
     ["to-a", "to-b"][side]
 }
 
-/// Millions of frames per second that arrive through a device, which is taken away when what `device` gives is dropped.
-fn forwarded(destinations: u32, device: impl FnOnce(&Bed) -> Box<dyn Send>) -> f64 {
+/// Highest load without loss of a device in millions of frames per second, which is taken away when what `device` gives is dropped.
+fn lossless(destinations: u32, device: impl FnOnce(&Bed) -> Box<dyn Send>) -> f64 {
     let bed = Bed::up(destinations);
     let _drop = namespace::within(&bed.testers[1], || bare::Drop::attach(PORT)).unwrap().unwrap();
     let _device = device(&bed);
     thread::sleep(STARTS);
-    let mut live = namespace::within(&bed.testers[0], || Live::new(job(&bed, destinations), 256)).unwrap().unwrap();
-    thread::scope(|scope| {
-        let sending = scope.spawn(|| {
-            let send = || live.send(&AtomicBool::new(false), &AtomicU64::new(0)).unwrap();
-            namespace::within(&bed.testers[0], send).unwrap()
-        });
-        thread::sleep(Duration::from_millis(250));
-        let (before, start) = (received(&bed), Instant::now());
-        thread::sleep(COUNTED);
-        let mpps = (received(&bed) - before) as f64 / start.elapsed().as_secs_f64() / 1e6;
-        let sent = sending.join().unwrap();
-        assert!(sent.streams[0].frames > 0);
-        mpps
-    })
+    let (_, arrived) = sent_and_arrived(&bed, destinations, None, OVERLOAD);
+    assert!(arrived > 0, "the device forwards nothing");
+    let overloaded = arrived as f64 / OVERLOAD.as_secs_f64();
+    let (mut lower, mut upper) = (0.0, overloaded);
+    for _ in 0..STEPS {
+        let load = (lower + upper) / 2.0;
+        let is_lossless = |_| {
+            let (sent, arrived) = sent_and_arrived(&bed, destinations, Some(load), TRIAL);
+            sent > 0 && arrived >= sent
+        };
+        if (0..TRIES).any(is_lossless) { lower = load } else { upper = load }
+    }
+    lower / 1e6
+}
+
+/// Frames that were sent at this load, or flat out, and frames that arrived.
+fn sent_and_arrived(bed: &Bed, destinations: u32, load: Option<f64>, time: Duration) -> (u64, u64) {
+    let job = job(bed, destinations, load, time);
+    let send = || Live::new(job, 256).unwrap().send(&AtomicBool::new(false), &AtomicU64::new(0)).unwrap();
+    let before = received(bed);
+    let sent = namespace::within(&bed.testers[0], send).unwrap();
+    thread::sleep(DRAIN);
+    (sent.streams[0].frames, received(bed) - before)
 }
 
 /// Frames that XDP received at the far end so far.
@@ -221,7 +252,7 @@ fn received(bed: &Bed) -> u64 {
     counters.iter().filter(|(name, _)| name.ends_with("xdp_packets")).map(|(_, frames)| frames).sum()
 }
 
-fn job(bed: &Bed, destinations: u32) -> Job {
+fn job(bed: &Bed, destinations: u32, load: Option<f64>, time: Duration) -> Job {
     let address = |number: u32| IpAddr::from(Ipv4Addr::from(FIRST + number));
     let destination_ip = match destinations {
         1 => Values::One(address(0)),
@@ -239,11 +270,13 @@ fn job(bed: &Bed, destinations: u32) -> Job {
         first: 0,
         interface: PORT.to_owned(),
         streams: vec![Compiled::new(&stream, &place).unwrap()],
-        loads: vec![stream.load],
+        loads: vec![
+            load.map_or(stream.load, |pps| Load { rate: Rate::Packets(PacketRate(pps as u64)), ..stream.load }),
+        ],
         line: None,
         cpus: vec![CORES[0]],
         token: 7,
-        duration: Nanos::from_millis((COUNTED.as_millis() + 500) as u64),
+        duration: Nanos::from_millis(time.as_millis() as u64),
         most: None,
     }
 }
