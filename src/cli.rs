@@ -108,6 +108,10 @@ pub(crate) enum Command {
         options: Measure,
         #[command(flatten)]
         identify: Identify,
+        /// Measure what a tuning of this machine brings: before it, with it, and after its undoing. GOAL is latency, throughput, router or
+        /// bypass (default: by what the plan measures), FILE a profile of your own. All is undone at the end, also after a crash.
+        #[arg(long, value_name = "GOAL|FILE", require_equals = true, conflicts_with_all = ["dry_run", "histogram", "references"])]
+        tune: Option<Option<String>>,
     },
     #[command(flatten)]
     Probe(ProbeCommand),

@@ -30,6 +30,7 @@ mod series;
 mod sides;
 mod table;
 mod tune;
+mod tuned;
 mod wanted;
 mod watch;
 mod words;
@@ -98,7 +99,10 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         privilege::reach_files_as_sudo_user()?;
     }
     match cli.command {
-        Command::Verify { plan, options, identify } => measure::verify(&plan, &options, &identify, &common),
+        Command::Verify { plan, options, identify, tune: Some(profile) } => {
+            tuned::verify(&plan, profile.as_deref(), &options, &identify, &common)
+        }
+        Command::Verify { plan, options, identify, tune: None } => measure::verify(&plan, &options, &identify, &common),
         Command::Probe(ProbeCommand::Packets { action: Some(action), .. }) => match action {
             PacketsAction::Capture(options) => capture::capture(&options, &common),
             PacketsAction::Send(options) => sides::send_alone(&options, &common),

@@ -124,6 +124,10 @@ const MANUALS: [Manual; 46] = [
             ("verify dut --bed lab:router", "Test a device by RFC 2544 in under five minutes."),
             ("verify certify --bed ports:enp1s0f0,enp1s0f1", "Measure between two ports of this machine."),
             ("verify --dry-run", "Print the steps, the changes and the time needed, and do nothing."),
+            (
+                "verify latency --repeats 8 --bed ports:eth1,eth2 --tune=latency",
+                "Measure what a tuning for latency brings, and undo it.",
+            ),
         ],
     ),
     manual(

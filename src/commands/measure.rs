@@ -19,17 +19,22 @@ use super::{
 use crate::{
     cli::{self, Common, Identify, Measure, PacketsOptions, ProbeCommand, Rfc2544Options},
     exit::{Exit, Words},
-    identity, paths, references,
+    identity, paths,
+    references::{self, References},
 };
 
 /// `wireproof verify`
 pub(super) fn verify(plan: &Path, options: &Measure, identify: &Identify, common: &Common) -> anyhow::Result<Exit> {
     let identity = identity::read(identify)?;
-    let plan = plans::read(plan, &options.set, &[], |plan| {
+    measure(read(plan, options)?, identity, options, common)
+}
+
+/// A plan for `verify`.
+pub(super) fn read(plan: &Path, options: &Measure) -> anyhow::Result<Plan> {
+    plans::read(plan, &options.set, &[], |plan| {
         let known = if plan.rfc2544.is_empty() { &cli::GOODPUT } else { &cli::RFC2544 };
         cli::apply(options, known, plan)
-    })?;
-    measure(plan, identity, options, common)
+    })
 }
 
 /// The command of a probe.
@@ -107,12 +112,7 @@ fn measure_with(
     reset_by: Option<String>,
     common: &Common,
 ) -> anyhow::Result<Exit> {
-    let references = references::read(common)?;
-    references.check_limits(&plan)?;
-    references.check_chosen(&options.files.chosen())?;
-    check_machine(&plan, options)?;
-    bind_replays(&mut plan)?;
-    check_replays(&plan, options.mtu)?;
+    let references = check(&mut plan, options, common)?;
     let runs = options.dut_cpus.len().max(1);
     let one = |id: RunId, options: &Measure| {
         let order = order(id, plan.clone(), identity.clone(), options);
@@ -125,6 +125,17 @@ fn measure_with(
         return dry_run(&plan, &references.known, options, common);
     }
     one(run::new_id(), options)
+}
+
+/// Refuses what cannot be measured, and names captures by their content.
+pub(super) fn check(plan: &mut Plan, options: &Measure, common: &Common) -> anyhow::Result<References> {
+    let references = references::read(common)?;
+    references.check_limits(plan)?;
+    references.check_chosen(&options.files.chosen())?;
+    check_machine(plan, options)?;
+    bind_replays(plan)?;
+    check_replays(plan, options.mtu)?;
+    Ok(references)
 }
 
 /// Conducts one of so many runs.

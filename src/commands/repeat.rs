@@ -72,6 +72,11 @@ pub(super) fn with(words: &[String], names: &[&str], options: Vec<String>) -> Ve
     iter::once(program.clone()).chain(kept).chain(options).collect()
 }
 
+/// Whether a run with this command was made while a tuning stood.
+pub(super) fn is_of_tuning(words: &[String]) -> bool {
+    words.iter().any(|word| word == "--tune" || word.starts_with("--tune="))
+}
+
 /// Plans, streams, captures and goals in files of the person who measured.
 fn is_from_file(parts: &[Part]) -> bool {
     let mut words = parts.iter().filter_map(|part| match part {
@@ -102,7 +107,8 @@ fn parts(words: &[String]) -> Vec<Part> {
         let of_both = || command.get_arguments().chain(program.get_arguments());
         let named =
             of_both().find(|it| it.get_long() == Some(name) || it.get_short().is_some_and(|it| name == it.to_string()));
-        let value = named.is_some_and(|it| it.get_action().takes_values()).then(|| words.next()).flatten();
+        let takes_next = |it: &clap::Arg| it.get_action().takes_values() && !it.is_require_equals_set();
+        let value = named.is_some_and(takes_next).then(|| words.next()).flatten();
         let name = named.and_then(long).unwrap_or_else(|| name.to_owned());
         Some(Part::Option(name, iter::once(word).chain(value).cloned().collect()))
     };
@@ -141,6 +147,7 @@ mod tests {
             ),
             ("goodput --bed hosts:ssh://far?dev=e --ssh ssh_-F_/home/x/config", "goodput --bed hosts:ssh://far?dev=e"),
             ("verify --format html,pdf --references all quick", "verify --format html,pdf --references all quick"),
+            ("verify --tune quick --repeats 6", "verify --tune quick --repeats 6"),
             ("rfc2544 --tests loss,latency --out o --bed lab:router", "rfc2544 --tests loss,latency --bed lab:router"),
         ] {
             assert_eq!(repeated(&format!("wireproof {line}")), format!("wireproof {expected}"));

@@ -46,6 +46,10 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common:
     drop(Store::open_to_read(&store_path)?);
     let run_output = RunOutput::open(store_path, files, common)?;
     let run = checked(if id.0 == "last" { run_output.store().last()? } else { run_output.store().load(id)? })?;
+    if repeat::is_of_tuning(&run.command) {
+        let why = "was made while the machine was tuned, which it is no longer; measure again with verify --tune";
+        return Err(Words(format!("run {} {why}", run.id)).into());
+    }
     let reference = allowed.bed(&run, &repeat::typed())?;
     run_output.check_room(&run.id, &run.plan, run.bed.senders().len(), 1)?;
     let _lock = run_output.store().lock_run(&run.id)?;

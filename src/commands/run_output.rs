@@ -11,7 +11,7 @@ use std::{
 };
 
 use bed::{BedError, Wanted};
-use model::{Plan, Run, RunId};
+use model::{Plan, Reference, Run, RunId};
 use report::{Lang, Notice};
 use run::{Ending, Order, OrderOutcome, RunError, RunOutcome, conduct};
 use signal_hook::{
@@ -21,7 +21,7 @@ use signal_hook::{
 use store::{Store, StoreError};
 
 use super::{
-    language,
+    language, repeat,
     report::{check_pdf, tell},
     room,
     wanted::{Privileged, dut_note, words_or_bed},
@@ -75,27 +75,49 @@ impl<'a> RunOutput<'a> {
 
     /// Conducts the order, gives everything back, and writes the report.
     pub(super) fn conduct(mut self, order: Order, wanted: &Wanted) -> anyhow::Result<Exit> {
+        let interrupt = watch_signals(language(self.common))?;
+        match self.measure(order, wanted, &interrupt)? {
+            Some(conducted) => self.tell(conducted, wanted),
+            None => Ok(Exit::Interrupted),
+        }
+    }
+
+    /// Conducts the order and gives everything back; `None` where it was interrupted before anything was measured.
+    pub(super) fn measure(
+        &mut self,
+        order: Order,
+        wanted: &Wanted,
+        interrupt: &AtomicBool,
+    ) -> anyhow::Result<Option<OrderOutcome<StoreError>>> {
         let lang = language(self.common);
-        let interrupt = watch_signals(lang)?;
         let mut progress = Progress::new(order.plan(), self.common, lang).reset_by(self.reset_by.take());
         progress.say(&Notice::Preparing);
         dut_note(&wanted.bed, wanted.networks, lang).iter().for_each(|note| progress.note(note));
-        let conducted = match conduct(order, wanted, &mut self.store, &mut progress, &interrupt) {
-            Err(BedError::Interrupted) => return Ok(Exit::Interrupted),
+        let conducted = match conduct(order, wanted, &mut self.store, &mut progress, interrupt) {
+            Err(BedError::Interrupted) => return Ok(None),
             conducted => conducted.map_err(words_or_bed)?,
         };
         progress.end();
-        self.tell(conducted, wanted)
+        Ok(Some(conducted))
+    }
+
+    /// Folder of the report of a run.
+    pub(super) fn folder(&self, id: &RunId) -> PathBuf {
+        paths::report(self.files.out.as_deref(), &self.store_path, &id.0)
+    }
+
+    /// References that limits may name.
+    pub(super) fn references(&self) -> &[Reference] {
+        &self.references.known
     }
 
     /// Refuses a plan whose store or report may have no room, measured so many times.
     pub(super) fn check_room(&self, id: &RunId, plan: &Plan, senders: usize, runs: usize) -> anyhow::Result<()> {
-        let report = paths::report(self.files.out.as_deref(), &self.store_path, &id.0);
-        room::check(plan, senders, runs, &self.store_path, &report)
+        room::check(plan, senders, runs, &self.store_path, &self.folder(id))
     }
 
     /// Writes the report, and says whatever went wrong, each thing for itself; the gravest sets the exit status.
-    fn tell(&self, conducted: OrderOutcome<StoreError>, wanted: &Wanted) -> anyhow::Result<Exit> {
+    pub(super) fn tell(&self, conducted: OrderOutcome<StoreError>, wanted: &Wanted) -> anyhow::Result<Exit> {
         let mut failures: Vec<anyhow::Error> = Vec::new();
         let mut exit = Exit::Done;
         let mut resumable = None;
@@ -145,7 +167,7 @@ impl<'a> RunOutput<'a> {
 
 /// Whether more than its end is missing of a run.
 fn can_go_on(run: &Run, ending: &Ending) -> bool {
-    !matches!(ending, Ending::Complete) && !ending.left_nothing(run)
+    !matches!(ending, Ending::Complete) && !ending.left_nothing(run) && !repeat::is_of_tuning(&run.command)
 }
 
 /// A plan that does not fit the bed is wrong words; everything else is the machine.
@@ -161,7 +183,7 @@ const PRESSED_TWICE: Duration = Duration::from_secs(1);
 
 /// The first signal ends the run in order, and is answered at once; one more, a moment later, ends the program at once, and
 /// the agents then undo by themselves.
-fn watch_signals(lang: Lang) -> anyhow::Result<Arc<AtomicBool>> {
+pub(super) fn watch_signals(lang: Lang) -> anyhow::Result<Arc<AtomicBool>> {
     // Later runs of a series are interrupted by the same signal.
     static WATCHED: OnceLock<Arc<AtomicBool>> = OnceLock::new();
     if let Some(interrupt) = WATCHED.get() {

@@ -70,7 +70,7 @@ fn open(host: &TuneHost) -> anyhow::Result<TunedHost> {
 
 /// The plan for a machine, and its readings.
 fn planned(host: &mut TunedHost, asked: &TuneAsked) -> anyhow::Result<(TuningPlan, TuningReadings)> {
-    let Chosen { name, mut profile, not_understood } = match (asked.goal, &asked.profile, &asked.from) {
+    let mut chosen = match (asked.goal, &asked.profile, &asked.from) {
         (Some(goal), ..) => profiles::of_goal(goal),
         (None, Some(file), _) => profiles::of_file(file)?,
         (None, None, Some(from)) => profiles::of_other(from)?,
@@ -81,8 +81,8 @@ fn planned(host: &mut TunedHost, asked: &TuneAsked) -> anyhow::Result<(TuningPla
             let why = format!("--mtu {}: IPv6 needs {} (RFC 8200, section 5)", mtu.0, LEAST_MTU.0);
             return Err(Words(why).into());
         }
-        profile.values.retain(|value| value.setting != Setting::Mtu);
-        profile.values.push(ProfileValue {
+        chosen.profile.values.retain(|value| value.setting != Setting::Mtu);
+        chosen.profile.values.push(ProfileValue {
             setting: Setting::Mtu,
             value: mtu.0.to_string(),
             at_least: false,
@@ -92,19 +92,28 @@ fn planned(host: &mut TunedHost, asked: &TuneAsked) -> anyhow::Result<(TuningPla
             source: "--mtu".to_owned(),
         });
     }
+    planned_for(host, chosen, &asked.dev)
+}
+
+/// The plan of a profile for these interfaces of a machine, and its readings.
+pub(super) fn planned_for(
+    host: &mut TunedHost,
+    Chosen { name, profile, not_understood }: Chosen,
+    interfaces: &[String],
+) -> anyhow::Result<(TuningPlan, TuningReadings)> {
     let readings = host.readings(SettingsToRead {
-        interfaces: asked.dev.clone(),
+        interfaces: interfaces.to_vec(),
         sysctls: profile.sysctls(),
         files: profile.interface_settings(),
     })?;
-    for name in &asked.dev {
+    for name in interfaces {
         let there: Vec<&str> = readings.interfaces.iter().map(|it| it.name.as_str()).collect();
         if !there.contains(&name.as_str()) {
             let why = format!("--dev {name}: there is no such interface there; there is {}", there.join(", "));
             return Err(Words(why).into());
         }
     }
-    let plan = TuningPlan { not_understood, ..plan(&name, &profile, &asked.dev, &readings) };
+    let plan = TuningPlan { not_understood, ..plan(&name, &profile, interfaces, &readings) };
     Ok((plan, readings))
 }
 

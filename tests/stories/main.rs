@@ -51,6 +51,7 @@ mod sizes;
 mod through_sudo;
 mod transactions;
 mod tune;
+mod tuned;
 mod unprivileged;
 mod waiting;
 mod watch;

@@ -58,7 +58,7 @@ impl<'a> Machine<'a> {
         }
     }
 
-    fn sh(&self, line: &str) -> String {
+    pub(crate) fn sh(&self, line: &str) -> String {
         let output = done(Command::new("ip").args(["netns", "exec", MACHINE]).args(line.split(' ')).output().unwrap());
         assert_eq!(output.status, 0, "{line}: {}", output.err);
         output.out

@@ -202,6 +202,12 @@ impl RunComparison {
     pub fn figures(&self) -> impl Iterator<Item = &FigureComparison> {
         self.configurations.iter().flat_map(|configuration| &configuration.figures)
     }
+
+    /// A figure of a configuration.
+    pub fn figure(&self, spec: &ProbeSpec, metric: Metric) -> Option<&FigureComparison> {
+        let configuration = self.configurations.iter().find(|it| it.spec == *spec)?;
+        configuration.figures.iter().find(|it| it.figure == metric)
+    }
 }
 
 impl fmt::Display for Finding {

@@ -9,6 +9,22 @@ use crate::interval::{median, sorted};
 /// 1 - 2/20 = 0.90 only.
 pub const MIN_TRIALS_FOR_SHIFT: u32 = 4;
 
+/// The same at any confidence below 1: the fewest trials of each of two runs of which those set wholly apart are rare enough.
+pub fn min_trials_for_shift(confidence: f64) -> u32 {
+    // Ways to mix n values with n others: binomial(2n, n).
+    let mut ways = 1.0;
+    for n in 1..MOST_TRIALS {
+        ways *= f64::from(2 * (2 * n - 1)) / f64::from(n);
+        if 1.0 - 2.0 / ways >= confidence {
+            return n;
+        }
+    }
+    MOST_TRIALS
+}
+
+/// Enough for any confidence that is told from 1.
+const MOST_TRIALS: u32 = 30;
+
 /// By how much `other` lies above `reference`: the median of the differences between each value of one and each of the other
 /// (Hodges–Lehmann). `None` when one of them is empty.
 ///
@@ -48,7 +64,7 @@ fn rank_from_ends(m: usize, n: usize, confidence: f64) -> Option<(usize, f64)> {
         // The k-th from the ends misses the shift when the statistic is below k.
         (1..).zip(reached).take_while(|(_, reached)| *reached >= confidence).last()
     } else {
-        Some((normal_rank(m, n), confidence))
+        Some((normal_rank(m, n, confidence), confidence))
     }
 }
 
@@ -83,13 +99,20 @@ fn probabilities(m: usize, n: usize) -> Vec<f64> {
     rows.swap_remove(m)
 }
 
-/// As tables give it beyond their end (Conover, table A7): half the pairs, less 1.96 standard deviations of the statistic.
-fn normal_rank(m: usize, n: usize) -> usize {
-    /// Quantile of the normal distribution, for a confidence of 0.95.
-    const QUANTILE: f64 = 1.959_963_984_540_054;
+/// As tables give it beyond their end (Conover, table A7): half the pairs, less 1.96 standard deviations of the statistic where the
+/// confidence is 0.95.
+fn normal_rank(m: usize, n: usize, confidence: f64) -> usize {
     let (m, n) = (m as f64, n as f64);
-    let rank = m * n / 2.0 - QUANTILE * (m * n * (m + n + 1.0) / 12.0).sqrt();
+    let rank = m * n / 2.0 - normal_quantile((1.0 - confidence) / 2.0) * (m * n * (m + n + 1.0) / 12.0).sqrt();
     (rank.floor() as usize).max(1)
+}
+
+/// Value that a standard normal variable exceeds with this probability below one half, to 0.00045.
+///
+/// Source: Abramowitz and Stegun, Handbook of Mathematical Functions, formula 26.2.23.
+fn normal_quantile(tail: f64) -> f64 {
+    let t = (-2.0 * tail.ln()).sqrt();
+    t - (2.515_517 + t * (0.802_853 + t * 0.010_328)) / (1.0 + t * (1.432_788 + t * (0.189_269 + t * 0.001_308)))
 }
 
 #[cfg(test)]
@@ -105,6 +128,18 @@ mod tests {
         assert_eq!(shift_interval(&[1.0, 2.0, 3.0], &[11.0, 12.0, 13.0], CONFIDENCE), None);
         assert_eq!(shift_interval(&[], &[1.0; 50], CONFIDENCE), None);
         assert_eq!((shift(&[1.0, 2.0, 4.0], &[11.0]), shift(&[], &[1.0])), (Some(9.0), None));
+    }
+
+    #[test]
+    fn as_many_trials_as_are_said_to_be_needed_give_an_interval_and_one_less_gives_none() {
+        assert_eq!(min_trials_for_shift(CONFIDENCE), MIN_TRIALS_FOR_SHIFT);
+        for comparisons in [1, 2, 20, 400] {
+            let confidence = 1.0 - (1.0 - CONFIDENCE) / f64::from(comparisons);
+            let needed = min_trials_for_shift(confidence) as usize;
+            let values = |count: usize| -> Vec<f64> { (0..count).map(|value| value as f64).collect() };
+            let has_interval = |count| shift_interval(&values(count), &values(count), confidence).is_some();
+            assert!(has_interval(needed) && !has_interval(needed - 1), "{comparisons}: {needed}");
+        }
     }
 
     /// The two-sided critical values at 0.05 of the usual table of the Mann–Whitney statistic: the interval takes the next rank.
@@ -141,7 +176,12 @@ mod tests {
     #[test]
     fn the_approximation_meets_the_exact_distribution_where_it_takes_over() {
         let exact = rank_from_ends(50, 50, CONFIDENCE).unwrap().0;
-        assert!(normal_rank(50, 50).abs_diff(exact) <= 1, "{exact}");
+        assert!(normal_rank(50, 50, CONFIDENCE).abs_diff(exact) <= 1, "{exact}");
+        let exact = rank_from_ends(50, 50, 0.999).unwrap().0;
+        assert!(normal_rank(50, 50, 0.999).abs_diff(exact) <= 12, "{exact}");
+        for (tail, quantile) in [(0.025, 1.959_964), (0.005, 2.575_829), (0.0005, 3.290_527)] {
+            assert!((normal_quantile(tail) - quantile).abs() < 4.5e-4, "{tail}");
+        }
         let total: f64 = probabilities(7, 6).iter().sum();
         // Half of the distribution and the value in the middle: 42 pairs.
         assert!((0.5..0.56).contains(&total), "{total}");

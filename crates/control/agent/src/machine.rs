@@ -10,7 +10,7 @@ use protocol::{Failure, FailureKind, LabState, LinkReading, Reply, Request, buil
 
 use crate::{
     failure, router,
-    tuning::{self, ForeignChanges, TuningError},
+    tuning::{self, ForeignChanges, Made, TuningError},
 };
 
 /// In a user namespace, changes and their record end with its last process.
@@ -26,6 +26,8 @@ pub(crate) struct Machine {
     router: Option<xdp::Router>,
     /// Programs that pass everything on, with which interfaces poll.
     passes: Vec<xdp::Pass>,
+    /// A tuning for the time of measurements, which ends with this agent.
+    tuning: Option<Made>,
 }
 
 impl Machine {
@@ -85,7 +87,14 @@ impl Machine {
             Request::TuningReadings { asked } => {
                 Ok(Reply::TuningReadings(Box::new(host::tuning::readings(&asked).map_err(failure::kernel)?)))
             }
-            Request::Tune { order } => tuning_state(tuning::apply(&order).map(Some)),
+            Request::ClaimTuning => {
+                self.tuning = Some(tuning::claim().map_err(|error| failure::tuning(&error))?);
+                Ok(Reply::Done)
+            }
+            Request::Tune { order } => {
+                let claimed = self.tuning.as_mut();
+                tuning_state(claimed.map_or_else(|| tuning::apply(&order), |it| it.make(&order)).map(Some))
+            }
             Request::TuningState => tuning_state(tuning::state()),
             Request::ConfirmTuning => tuning_state(tuning::confirm().map(Some)),
             Request::UndoTuning { force, forget } => {
@@ -94,7 +103,9 @@ impl Machine {
                     (false, true) => ForeignChanges::Forget,
                     (false, false) => ForeignChanges::Report,
                 };
-                tuning::undo(others).map(Reply::TuningUndone).map_err(|error| failure::tuning(&error))
+                let claimed = self.tuning.as_mut();
+                let undone = claimed.map_or_else(|| tuning::undo(others), |it| it.undo(others));
+                undone.map(Reply::TuningUndone).map_err(|error| failure::tuning(&error))
             }
             Request::NicsState => Ok(Reply::NicsState(Box::new(host::nics::nics().map_err(failure::kernel)?))),
         }
@@ -102,10 +113,12 @@ impl Machine {
 
     /// Undoes this agent's changes, unless they are kept.
     pub(crate) fn leave(&mut self) -> Result<(), Failure> {
-        match self.ledger.take() {
+        let tuning = self.tuning.take().map(|mut it| it.undo(ForeignChanges::Forget));
+        let tuning = tuning.transpose().map(drop).map_err(|error| failure::tuning(&error));
+        tuning.and(match self.ledger.take() {
             Some(mut ledger) => ledger.undo_all().map(drop).map_err(failure::undo),
             None => Ok(()),
-        }
+        })
     }
 
     fn open(&mut self, owner: &str) -> Result<Reply, Failure> {

@@ -39,6 +39,15 @@ pub(crate) enum ForeignChanges {
     Forget,
 }
 
+/// Locks the tuning of this namespace against others, for the time of measurements with it and without it. Nothing is changed yet.
+pub(crate) fn claim() -> Result<Made, TuningError> {
+    need_root()?;
+    if message::ask(STATE)?.is_some() {
+        return Err(TuningError::Waits);
+    }
+    Made::nothing()
+}
+
 /// Makes a tuning and keeps it; one that has to be confirmed is held by a process of its own.
 pub(crate) fn apply(order: &TuningOrder) -> Result<TuningState, TuningError> {
     need_root()?;
@@ -148,21 +157,34 @@ fn need_root() -> Result<(), TuningError> {
 }
 
 /// A tuning that has been made. Dropping it leaves the changes to the ledger.
-struct Made {
+pub(crate) struct Made {
     ledger: Ledger,
     tuning: Tuning,
 }
 
 impl Made {
-    /// Makes all changes of a plan; where one fails, those before it are undone.
+    /// Makes all changes of a plan.
     fn new(order: &TuningOrder) -> Result<Self, TuningError> {
+        let mut made = Self::nothing()?;
+        made.change(order)?;
+        Ok(made)
+    }
+
+    /// A tuning without changes, to which no other one can be added.
+    fn nothing() -> Result<Self, TuningError> {
         // A crashed tuning's settings would pass for the machine's own.
         ledger::undo_stale(ledger::directory())?;
-        let mut ledger = Ledger::open(ledger::directory(), &owner()?).map_err(|error| match error {
+        let ledger = Ledger::open(ledger::directory(), &owner()?).map_err(|error| match error {
             ledger::Error::NotUndone(_) => TuningError::Stands,
             ledger::Error::InUse(_) => TuningError::Busy,
             error => error.into(),
         })?;
+        Ok(Self { ledger, tuning: Tuning::default() })
+    }
+
+    /// Makes all changes of a plan; where one fails, those before it are undone.
+    fn change(&mut self, order: &TuningOrder) -> Result<(), TuningError> {
+        let ledger = &mut self.ledger;
         let plan = &order.plan;
         let files = order.files.iter().cloned().map(Change::from);
         let changes = plan.changes.iter().map(|planned| planned.change.clone()).chain(files);
@@ -172,12 +194,26 @@ impl Made {
             }
         }
         let made = ledger.states().into_iter().map(|state| state.now.unwrap_or_default()).collect();
-        let tuning = Tuning {
+        self.tuning = Tuning {
             profile: plan.profile.clone(),
             interfaces: plan.interfaces.clone(),
             changes: plan.changes.clone(),
             made,
         };
-        Ok(Self { ledger, tuning })
+        Ok(())
+    }
+
+    /// Makes all changes of a plan, to be undone by this process.
+    pub(crate) fn make(&mut self, order: &TuningOrder) -> Result<TuningState, TuningError> {
+        if self.ledger.standing() > 0 {
+            return Err(TuningError::Stands);
+        }
+        self.change(order)?;
+        Ok(standing::state(&self.ledger, &self.tuning))
+    }
+
+    /// Undoes the changes.
+    pub(crate) fn undo(&mut self, others: ForeignChanges) -> Result<Undone, TuningError> {
+        standing::undo(&mut self.ledger, &self.tuning, others)
     }
 }

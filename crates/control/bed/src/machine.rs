@@ -371,7 +371,7 @@ pub(crate) fn give_all_back(machines: Vec<Machine>) -> Result<(), BedError> {
 fn patience(request: &Request) -> Duration {
     match request {
         Request::Apply { changes } => REQUEST * changes.len() as u32,
-        Request::Tune { .. } | Request::UndoTuning { .. } => UNDOING,
+        Request::ClaimTuning | Request::Tune { .. } | Request::UndoTuning { .. } => UNDOING,
         Request::OpenLedger { .. } | Request::UndoLast { .. } | Request::UndoAll | Request::Clean => UNDOING,
         _ => REQUEST,
     }

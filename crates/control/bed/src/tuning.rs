@@ -43,6 +43,17 @@ impl TunedHost {
         }
     }
 
+    /// Locks its tuning against others: what is tuned from now on is undone at the latest when this is dropped.
+    ///
+    /// # Errors
+    /// It is tuned already, or another process tunes it.
+    pub fn claim(&mut self) -> Result<(), BedError> {
+        match self.0.ask(Request::ClaimTuning)? {
+            Reply::Done => Ok(()),
+            other => Err(self.0.confused(&other)),
+        }
+    }
+
     /// Tunes it.
     ///
     /// # Errors

@@ -227,6 +227,8 @@ pub enum Request {
         /// The plan.
         order: Box<TuningOrder>,
     },
+    /// Lock the tuning against others: what is tuned from now on is undone when the agent ends.
+    ClaimTuning,
     /// The tuning that stands.
     TuningState,
     /// Keep a tuning that waits for that.

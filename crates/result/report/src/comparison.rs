@@ -34,18 +34,25 @@ pub fn comparison(comparison: &Comparison, lang: Lang) -> String {
 
 fn run_lines(run: &RunComparison, t: &Texts) -> Vec<String> {
     let mut lines = vec![t.with("compare-run", &[("run", &show::compared_run(&run.run, t))])];
-    let rows: Vec<_> = run.figures().map(|figure| cells(figure, t)).collect();
-    let mut rows = aligned(&rows).into_iter();
-    for configuration in &run.configurations {
-        lines.push(format!("  {}", probes::configuration(&configuration.spec, t)));
-        lines.extend(rows.by_ref().take(configuration.figures.len()));
-    }
+    lines.extend(figure_lines(run, t));
     lines.extend(unshared(run, t).into_iter().map(|words| format!("  {words}")));
     if run.changed.is_empty() {
         lines.push(format!("  {}", t.get("compare-changed-none")));
     } else {
         lines.push(format!("  {}", t.get("compare-changed")));
         lines.extend(changes::grouped(&run.changed, None, t).iter().map(|change| format!("    {change}")));
+    }
+    lines
+}
+
+/// A row for each figure, below its configuration.
+pub(crate) fn figure_lines(run: &RunComparison, t: &Texts) -> Vec<String> {
+    let rows: Vec<_> = run.figures().map(|figure| cells(figure, t)).collect();
+    let mut rows = aligned(&rows).into_iter();
+    let mut lines = Vec::new();
+    for configuration in &run.configurations {
+        lines.push(format!("  {}", probes::configuration(&configuration.spec, t)));
+        lines.extend(rows.by_ref().take(configuration.figures.len()));
     }
     lines
 }

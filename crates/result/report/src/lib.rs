@@ -12,6 +12,7 @@ mod content;
 mod device_table;
 mod document;
 mod doubts;
+mod effect;
 mod figure;
 mod finding;
 mod forms;
@@ -50,8 +51,12 @@ pub use content::{PLAN_FILE, issued_before};
 pub use device_table::{device_table, device_table_csv, device_table_markdown};
 pub use document::*;
 pub use doubts::advice;
+pub use effect::tuning_effect;
 pub use finding::{finding_text, subject_text};
-pub use forms::{comparison_html, comparison_markdown, comparison_typst, csv, html, markdown, typst};
+pub use forms::{
+    comparison_html, comparison_markdown, comparison_typst, csv, effect_html, effect_markdown, effect_typst, html,
+    markdown, typst,
+};
 pub use histogram::Bars;
 pub use inspection::{Compared, inspected, inspected_differences};
 pub use lack::{lack_costs, lack_labels, lack_remedy};

@@ -140,6 +140,20 @@ pub enum Notice<'a> {
         /// The cause, in English.
         why: &'a str,
     },
+    /// The plan is measured again with changes to the machine.
+    MeasuringTuned {
+        /// The step, or the profile of all of them.
+        what: &'a str,
+    },
+    /// The plan is measured once more without them.
+    MeasuringUndone,
+    /// The plan has too few repeats to decide as many figures as it compares at once.
+    FewRepeats {
+        /// Its repeats.
+        repeats: u32,
+        /// Repeats that suffice.
+        needed: u32,
+    },
     /// There is no root on a machine of a bed; says what root would add.
     NoRoot {
         /// Name of the machine.

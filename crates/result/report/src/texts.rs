@@ -155,7 +155,7 @@ mod tests {
         router,
         search::{Classification, Irregular},
         trial::{ForwardingCheck, ForwardingFault, ForwardingField, NotApplicable, Refusal, StageName},
-        tuning::WhyLeftOut,
+        tuning::{StepOutcome, WhyLeftOut},
     };
     use schemars::JsonSchema;
 
@@ -233,6 +233,7 @@ mod tests {
             of("stage", names::<StageName>()),
             of("router-mode", names::<router::Mode>()),
             of("tune-left-out", names::<WhyLeftOut>()),
+            of("effect-outcome", names::<StepOutcome>()),
             of("tune-why", crate::tune::WHY.map(str::to_owned).into()),
             of("router-why", names::<router::WhyGeneric>()),
             of("router-passed", names::<router::Passed>()),

@@ -15,21 +15,27 @@ pub fn tuning_plan(plan: &TuningPlan, lang: Lang) -> String {
     if plan.changes.is_empty() {
         lines.push(t.get("tune-nothing"));
     }
-    let mut part = |head: String, all: Vec<String>| {
-        if !all.is_empty() {
-            lines.extend([String::new(), head]);
-            lines.extend(all.into_iter().map(|line| format!("  {line}")));
-        }
-    };
-    let kept = plan.kept.iter().map(|kept| value(&kept.setting, kept.interface.as_ref(), &kept.value));
-    part(t.get("tune-kept"), kept.collect());
-    part(t.get("tune-left-out"), plan.left_out.iter().map(|left| left_out(left, t)).collect());
-    let by_hand = plan.by_hand.iter().flat_map(|it| [it.parameter.clone(), reason(&it.why, &it.source, t)]);
-    part(t.get("tune-by-hand"), by_hand.collect());
-    let rivals = plan.rivals.iter().map(|program| t.with("tune-rival", &[("program", program)]));
-    part(t.get("tune-rivals"), rivals.collect());
-    part(t.get("tune-not-understood"), plan.not_understood.iter().take(MOST_NAMED).cloned().collect());
+    for (head, all) in unchanged(plan, t) {
+        lines.extend([String::new(), head]);
+        lines.extend(all.into_iter().map(|line| format!("  {line}")));
+    }
     lines.join("\n") + "\n"
+}
+
+/// Lists of all that a plan does not change, and of what may stand in its way, with their heads; none of them is empty.
+pub(crate) fn unchanged(plan: &TuningPlan, t: &Texts) -> Vec<(String, Vec<String>)> {
+    let kept = plan.kept.iter().map(|kept| value(&kept.setting, kept.interface.as_ref(), &kept.value));
+    let by_hand = plan.by_hand.iter().flat_map(|it| [it.parameter.clone(), reason(&it.why, &it.source, t)]);
+    let rivals = plan.rivals.iter().map(|program| t.with("tune-rival", &[("program", program)]));
+    let mut lists: Vec<(String, Vec<String>)> = vec![
+        (t.get("tune-kept"), kept.collect()),
+        (t.get("tune-left-out"), plan.left_out.iter().map(|left| left_out(left, t)).collect()),
+        (t.get("tune-by-hand"), by_hand.collect()),
+        (t.get("tune-rivals"), rivals.collect()),
+        (t.get("tune-not-understood"), plan.not_understood.iter().take(MOST_NAMED).cloned().collect()),
+    ];
+    lists.retain(|(_, all)| !all.is_empty());
+    lists
 }
 
 /// Outcome of a plan, and how it is undone. `passing` are changes that no file makes again; `host` is another machine.
@@ -100,13 +106,13 @@ fn standing(change: &AppliedChange, t: &Texts) -> Vec<String> {
     lines
 }
 
-fn value(setting: &impl ToString, interface: Option<&String>, value: &str) -> String {
+pub(crate) fn value(setting: &impl ToString, interface: Option<&String>, value: &str) -> String {
     let interface = interface.map(|name| format!("{name} ")).unwrap_or_default();
     format!("{interface}{}: {value}", setting.to_string())
 }
 
 /// A reason with its source. One that is no key of the texts is the words of a profile.
-fn reason(why: &str, source: &str, t: &Texts) -> String {
+pub(crate) fn reason(why: &str, source: &str, t: &Texts) -> String {
     let known = t.find(&format!("tune-why-{why}"));
     t.with("tune-reason", &[("why", &known.unwrap_or_else(|| why.to_owned())), ("source", &source)])
 }

@@ -15,26 +15,27 @@ use crate::{interval, known_median};
 
 /// Compares each of `runs` with the reference. `tolerance` says how much worse a figure may be, as a share of 1.
 pub fn compare(reference: &Run, runs: &[Run], tolerance: f64) -> Comparison {
-    let runs: Vec<_> = runs.iter().map(|run| compare_run(reference, run, tolerance)).collect();
+    let runs: Vec<_> = runs.iter().map(|run| compare_run(reference, run, tolerance, stats::CONFIDENCE)).collect();
     let conclusion = runs.iter().map(|run| conclusion(reference, run)).max().unwrap_or(Conclusion::NothingInCommon);
     Comparison { reference: named(reference), tolerance, conclusion, runs }
 }
 
-fn compare_run(reference: &Run, run: &Run, tolerance: f64) -> RunComparison {
+/// Compares one run. Of many figures that are compared at once, each needs more confidence than one alone.
+pub(crate) fn compare_run(reference: &Run, run: &Run, tolerance: f64, confidence: f64) -> RunComparison {
     let (theirs, ours) = (configurations(reference), configurations(run));
     let (common, only_reference): (Vec<_>, Vec<_>) = theirs.into_iter().partition(|spec| ours.contains(spec));
     let only_run = ours.into_iter().filter(|spec| !common.contains(spec)).collect();
     let names = Names::of(common.iter().cloned());
     let configuration = |spec: ProbeSpec| ConfigurationComparison {
         configuration: names.name(&spec),
-        figures: compare_figures(reference, run, &spec, tolerance),
+        figures: compare_figures(reference, run, &spec, (tolerance, confidence)),
         spec,
     };
     let configurations = common.into_iter().map(configuration).collect();
     RunComparison { run: named(run), changed: place::changed(reference, run), configurations, only_reference, only_run }
 }
 
-fn named(run: &Run) -> ComparedRun {
+pub(crate) fn named(run: &Run) -> ComparedRun {
     ComparedRun {
         id: run.id.clone(),
         started: run.started.clone(),
@@ -50,7 +51,7 @@ pub(crate) fn configurations(run: &Run) -> Vec<ProbeSpec> {
     distinct(run.trials.iter().filter(|trial| trial.is_whole()).map(|trial| trial.measured.spec()))
 }
 
-fn compare_figures(reference: &Run, run: &Run, spec: &ProbeSpec, tolerance: f64) -> Vec<FigureComparison> {
+fn compare_figures(reference: &Run, run: &Run, spec: &ProbeSpec, demands: (f64, f64)) -> Vec<FigureComparison> {
     let of_spec = |run: &'_ Run| -> Vec<Trial> {
         run.trials.iter().filter(|trial| trial.is_whole() && trial.measured.spec() == *spec).cloned().collect()
     };
@@ -58,7 +59,7 @@ fn compare_figures(reference: &Run, run: &Run, spec: &ProbeSpec, tolerance: f64)
     let figures = spec.probe().compared().iter().filter_map(|&metric| {
         let ranges = |trials: &[Trial]| trials.iter().filter_map(|it| it.figure(metric)).collect::<Vec<_>>();
         let (theirs, ours) = (ranges(&theirs), ranges(&ours));
-        is_worth_a_row(metric, &theirs, &ours).then(|| compare_figure(metric, &theirs, &ours, tolerance))
+        is_worth_a_row(metric, &theirs, &ours).then(|| compare_figure(metric, &theirs, &ours, demands))
     });
     figures.collect()
 }
@@ -69,9 +70,14 @@ fn is_worth_a_row(metric: Metric, theirs: &[Range], ours: &[Range]) -> bool {
     if metric == Metric::Loss { all.any(|range| range.high > 0.0) } else { all.next().is_some() }
 }
 
-fn compare_figure(metric: Metric, theirs: &[Range], ours: &[Range], tolerance: f64) -> FigureComparison {
+fn compare_figure(
+    metric: Metric,
+    theirs: &[Range],
+    ours: &[Range],
+    (tolerance, confidence): (f64, f64),
+) -> FigureComparison {
     let kind = DifferenceKind::of(metric);
-    let interval = difference_interval(kind, theirs, ours);
+    let interval = difference_interval(kind, theirs, ours, confidence);
     let more_is_better = metric.better() == Better::Higher;
     let least_worse = interval.map(|it| if more_is_better { -it.high } else { it.low });
     let least_better = interval.map(|it| if more_is_better { it.low } else { -it.high });
@@ -93,7 +99,7 @@ fn compare_figure(metric: Metric, theirs: &[Range], ours: &[Range], tolerance: f
         }),
         finding,
         beyond_tolerance: least_worse.is_some_and(|worse| worse > tolerated(kind, tolerance)),
-        trials_needed: interval.is_none().then_some(stats::MIN_TRIALS_FOR_SHIFT),
+        trials_needed: interval.is_none().then(|| stats::min_trials_for_shift(confidence)),
     }
 }
 
@@ -119,9 +125,9 @@ fn difference(kind: DifferenceKind, theirs: &[Range], ours: &[Range]) -> Option<
 }
 
 /// From the least that the difference can be to the most: where replies are missing, a figure is anywhere in its range.
-fn difference_interval(kind: DifferenceKind, theirs: &[Range], ours: &[Range]) -> Option<Interval> {
+fn difference_interval(kind: DifferenceKind, theirs: &[Range], ours: &[Range], confidence: f64) -> Option<Interval> {
     let scale = Scale(kind);
-    let of = |theirs: &[f64], ours: &[f64]| stats::shift_interval(theirs, ours, stats::CONFIDENCE);
+    let of = |theirs: &[f64], ours: &[f64]| stats::shift_interval(theirs, ours, confidence);
     let Interval { low, confidence, .. } = of(&scale.highs(theirs), &scale.lows(ours))?;
     let Interval { high, .. } = of(&scale.lows(theirs), &scale.highs(ours))?;
     Some(Interval { low: scale.stated(low), high: scale.stated(high), confidence })
@@ -168,4 +174,4 @@ fn conclusion(reference: &Run, run: &RunComparison) -> Conclusion {
 }
 
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;

@@ -1,14 +1,14 @@
 //! Inspection of the machines of a run, for what its plan measures.
 
 use model::{
-    Environment, ProbeSpec, Quantity, Run, Stack,
+    Environment, Plan, ProbeSpec, Quantity, Run, Stack,
     environment::EndpointFacts,
     inspection::{Check, Conditions, Finding, Goal, Group, HostReadings, Inspection, Severity},
 };
 
 /// One for each machine that was read for it.
 pub(crate) fn inspections(run: &Run) -> Vec<Inspection> {
-    let conditions = Conditions { goal: goal(run), ..Conditions::default() };
+    let conditions = Conditions { goal: goal(&run.plan), ..Conditions::default() };
     let machines: Vec<(String, String)> =
         run.bed.endpoints.iter().map(|end| (end.name.clone(), end.machine.clone())).collect();
     let is_made = |end: &&mut EndpointFacts| {
@@ -59,8 +59,8 @@ fn has_moved(one: &Finding, other: &Finding) -> bool {
 }
 
 /// Round trips alone ask for latency, a stack that bypasses the kernel for bypassing, everything else for throughput.
-fn goal(run: &Run) -> Goal {
-    let specs = run.plan.specs();
+pub fn goal(plan: &Plan) -> Goal {
+    let specs = plan.specs();
     let is_short =
         |spec: &ProbeSpec| spec.probe().compared().first().is_some_and(|metric| metric.quantity() == Quantity::Time);
     if specs.iter().any(|spec| spec.profile().stack == Stack::Bypass) {
@@ -74,7 +74,7 @@ fn goal(run: &Run) -> Goal {
 
 #[cfg(test)]
 mod tests {
-    use model::{Plan, Reading, environment::HostFacts, fixture, settings::ProcessorFacts};
+    use model::{Reading, environment::HostFacts, fixture, settings::ProcessorFacts};
 
     use super::*;
 

@@ -17,11 +17,13 @@ mod references;
 mod rfc2544;
 mod searches;
 mod synchronous;
+mod tuning;
 
 pub use assess::assess;
 pub use compare::compare;
 pub use device_table::device_table;
 pub use figures::figures;
+pub use inspection::goal;
 use model::{
     Doubt, Identity, Interval, Limit, LimitOutcome, Match, Names, ProbeSpec, Quantity, Range, Reference, Run, Trial,
     Undecided, Verdict,
@@ -32,6 +34,7 @@ use model::{
 pub use page_one::page_one;
 pub use probes::path_to;
 pub use references::{Chosen, beside_references};
+pub use tuning::{TunedRuns, may_matter, trials_to_compare, tuning_effect};
 
 /// Judges each limit of the run's plan for each probe it speaks of, measured or not, in the order of the plan.
 /// `references` are those that limits may name.

@@ -103,6 +103,8 @@ pub enum WhyLeftOut {
     Renumbered,
     /// The kernel sets other values with it, which an undoing would not put back.
     SetsOthers,
+    /// It could cut the caller's way to the machine while it is measured.
+    CutsOff,
     /// There is no such governor.
     NoGovernor {
         /// Known ones.

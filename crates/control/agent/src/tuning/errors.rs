@@ -6,7 +6,9 @@ use ledger::UndoErrors;
 #[derive(Debug, thiserror::Error)]
 pub enum TuningError {
     /// Not root of the machine.
-    #[error("tuning changes the machine and needs root; run the same command with sudo")]
+    #[error(
+        "tuning changes the machine and needs root; run the same command with sudo, on another machine as root@HOST"
+    )]
     NoRoot,
     /// There is one already.
     #[error(
@@ -19,7 +21,9 @@ pub enum TuningError {
     )]
     Waits,
     /// Another process is running.
-    #[error("another wireproof tunes or undoes on this machine at the moment; try again when it has ended")]
+    #[error(
+        "another wireproof tunes, undoes or measures a tuning on this machine at the moment; try again when it has ended"
+    )]
     Busy,
     /// There is none.
     #[error("this machine is not tuned: there is nothing to undo")]

@@ -103,7 +103,7 @@ fn table(run: &RunComparison, t: &Texts) -> Block {
         .table(t.get("compare-caption"), &rows)
 }
 
-fn finding(figure: &FigureComparison, t: &Texts) -> Text {
+pub(super) fn finding(figure: &FigureComparison, t: &Texts) -> Text {
     let words = t.of_value("finding", &figure.finding);
     match figure.finding {
         Finding::Better => Span::Verdict(Verdict::Pass, words).into(),

@@ -35,7 +35,7 @@ fn host(inspection: &Inspection, t: &Texts) -> Vec<Block> {
     blocks
 }
 
-fn table(caption: String, findings: &[Finding], t: &Texts) -> Block {
+pub(super) fn table(caption: String, findings: &[Finding], t: &Texts) -> Block {
     let check = |finding: &Finding| match finding.object.as_str() {
         "" => title(finding.check, t),
         object => format!("{} ({object})", title(finding.check, t)),

@@ -46,8 +46,8 @@ pub use self::{
     sides::{CaptureDocument, CaptureSchemaName, ReceivedDocument, ReceivedSchemaName, SentDocument, SentSchemaName},
     summary::{KeyFigureEntry, MainLimitEntry, SummaryEntry, TallyEntry, UndecidedEntry},
     tune::{
-        PlannedChangeEntry, TuneDocument, TunePlanDocument, TunePlanSchemaName, TuneSchemaName, TuneUndoneDocument,
-        TuneUndoneSchemaName,
+        PlannedChangeEntry, StepEffectEntry, TuneDocument, TunePlanDocument, TunePlanSchemaName, TuneSchemaName,
+        TuneUndoneDocument, TuneUndoneSchemaName, TuningEffectDocument, TuningEffectSchemaName, TuningInspectionEntry,
     },
     watch::{
         MovingEntry, PeakEntry, QueueEntry, QueueWayEntry, RatesEntry, TotalEntry, WatchDocument, WatchSchemaName,
@@ -75,7 +75,7 @@ pub struct Shape {
 }
 
 /// All documents.
-pub const SHAPES: [Shape; 25] = {
+pub const SHAPES: [Shape; 26] = {
     const fn of(name: &'static str, of: &'static str, schema: fn() -> serde_json::Value) -> Shape {
         Shape { name, of, schema }
     }
@@ -94,6 +94,7 @@ pub const SHAPES: [Shape; 25] = {
         of("tune-plan", "\"tune plan\"", tune::tune_plan_schema),
         of("tune", "\"tune apply\", \"tune status\" and \"tune confirm\"", tune::tune_schema),
         of("tune-undone", "\"tune undo\"", tune::tune_undone_schema),
+        of("tuning-effect", "\"verify --tune\"", tune::tuning_effect_schema),
         of("doctor", "\"doctor\" and \"doctor --cabling\"", doctor::doctor_schema),
         of("inspect", "\"inspect\"", inspection::inspection_schema),
         of("watch", "Each line of \"watch\"", watch::watch_schema),

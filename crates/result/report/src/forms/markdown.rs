@@ -1,6 +1,6 @@
 //! GitHub-flavoured Markdown, for wikis, issues and mail. A figure is its description here, since no drawing survives there.
 
-use model::{Comparison, plain::plain};
+use model::{Comparison, plain::plain, tuning::TuningEffect};
 
 use super::numbers;
 use crate::{
@@ -29,6 +29,12 @@ pub(crate) fn table(head: &[String], is_figures: impl Fn(usize) -> bool, rows: &
     let rule = |column| if is_figures(column) { "--:" } else { ":--" }.to_owned();
     let rules: Vec<String> = (0..head.len()).map(rule).collect();
     [line(head), row(&rules)].into_iter().chain(rows.iter().map(|cells| line(cells))).collect::<Vec<_>>().join("\n")
+}
+
+/// The effect of a tuning as Markdown. `runs` are the first measurement, that with all steps, and that after the undoing.
+pub fn effect_markdown(effect: &TuningEffect, runs: &[Material<'_>], lang: Lang) -> String {
+    let t = &Material::texts_of(runs, lang);
+    plain(&document(&content::effect(effect, runs, t), t))
 }
 
 fn document(page: &Page, t: &Texts) -> String {

@@ -10,9 +10,9 @@ mod typst;
 
 pub use self::{
     csv::csv,
-    html::{comparison_html, html},
-    markdown::{comparison_markdown, markdown},
-    typst::{comparison_typst, typst},
+    html::{comparison_html, effect_html, html},
+    markdown::{comparison_markdown, effect_markdown, markdown},
+    typst::{comparison_typst, effect_typst, typst},
 };
 
 pub(crate) use self::markdown::table as markdown_table;

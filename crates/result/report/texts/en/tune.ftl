@@ -20,6 +20,7 @@ tune-left-out-lasting = it could not be put back as it is now: { $objects }
 tune-left-out-queues = the interface has a discipline for each queue; set net.core.default_qdisc, then make the interface again
 tune-left-out-renumbered = the number of queues changes, and with it the interrupts; run this again after that
 tune-left-out-sets-others = the kernel sets other values with it, which could not be put back; set it yourself (docs/tune.md)
+tune-left-out-cuts-off = it could cut the way by which you came; allow it with --i-know-this-is-my-uplink
 tune-left-out-no-governor = there is no such governor; there is { $known }
 tuned-for = { $interfaces } tuned for { $profile }.
 tuned-for-machine = This machine is tuned for { $profile }.

@@ -20,6 +20,7 @@ tune-left-out-lasting = 現在の状態を元に戻せなくなる: { $objects }
 tune-left-out-queues = キューごとに qdisc がある。net.core.default_qdisc を設定してからインターフェースを作り直す
 tune-left-out-renumbered = キューの数が変わり、割り込みも変わる。変更後にもう一度実行する
 tune-left-out-sets-others = カーネルがほかの値も一緒に変更し、元に戻せなくなる。手動で設定する(docs/tune.md)
+tune-left-out-cuts-off = 今使っている接続が切れるおそれがある。--i-know-this-is-my-uplink を付けると設定する
 tune-left-out-no-governor = その周波数ガバナーはない。使えるのは { $known }
 tuned-for = { $interfaces } は { $profile } 向けに設定されています。
 tuned-for-machine = このマシンは { $profile } 向けに設定されています。

@@ -11,13 +11,13 @@ use model::{
 
 use super::compare;
 
-const LATENCY: &str = "[[latency]]\nprotocol = \"udp\"\nframe_sizes = [64]\ntimeout = \"1 s\"\n";
-const TCP: &str = "[[goodput]]\nprotocol = \"tcp\"\nduration = \"2 s\"\n";
+pub(crate) const LATENCY: &str = "[[latency]]\nprotocol = \"udp\"\nframe_sizes = [64]\ntimeout = \"1 s\"\n";
+pub(crate) const TCP: &str = "[[goodput]]\nprotocol = \"tcp\"\nduration = \"2 s\"\n";
 const UDP: &str = "[[goodput]]\nprotocol = \"udp\"\nduration = \"2 s\"\n";
 const PATH: &str = "[[path]]\n";
 
 /// A run of one configuration, with a trial for each value: µs, Gbit/s, share lost, or bytes.
-fn run(section: &str, values: &[f64]) -> Run {
+pub(crate) fn run(section: &str, values: &[f64]) -> Run {
     let plan = Plan::parse(&format!("name = \"t\"\n{section}"), &[]).unwrap();
     let spec = plan.specs().remove(0);
     let trials = values.iter().zip(1..).map(|(value, number)| trial(number, measured(&spec, *value))).collect();

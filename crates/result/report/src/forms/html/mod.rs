@@ -6,7 +6,7 @@ mod spans;
 mod tables;
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
-use model::{Comparison, plain::plain};
+use model::{Comparison, plain::plain, tuning::TuningEffect};
 
 use self::blocks::Blocks;
 use super::phrases::of_title;
@@ -30,6 +30,12 @@ pub fn html(material: &Material<'_>, lang: Lang) -> String {
 pub fn comparison_html(comparison: &Comparison, runs: &[Material<'_>], lang: Lang) -> String {
     let t = &Material::texts_of(runs, lang);
     plain(&document(&content::comparison(comparison, runs, t), t).into_string())
+}
+
+/// The effect of a tuning as one HTML file. `runs` are the first measurement, that with all steps, and that after the undoing.
+pub fn effect_html(effect: &TuningEffect, runs: &[Material<'_>], lang: Lang) -> String {
+    let t = &Material::texts_of(runs, lang);
+    plain(&document(&content::effect(effect, runs, t), t).into_string())
 }
 
 fn document(page: &Page, t: &Texts) -> Markup {

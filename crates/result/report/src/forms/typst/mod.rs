@@ -8,7 +8,7 @@ mod tables;
 
 use std::{collections::BTreeMap, fmt::Write as _};
 
-use model::{Comparison, NamedFile, Run, Typeset, identity::Paper};
+use model::{Comparison, NamedFile, Run, Typeset, identity::Paper, tuning::TuningEffect};
 
 use self::literal::{array, pieces, string};
 use super::{colour, phrases::of_title, quantities::unbroken};
@@ -32,9 +32,18 @@ pub fn typst(material: &Material<'_>, lang: Lang) -> Typeset {
 /// Runs side by side as a Typst document, dated as the last of them. `runs` are those compared, the reference first.
 pub fn comparison_typst(comparison: &Comparison, runs: &[Material<'_>], lang: Lang) -> Typeset {
     let t = &Material::texts_of(runs, lang);
+    typeset(&content::comparison(comparison, runs, t), &last_date(runs, t), t)
+}
+
+/// The effect of a tuning as a Typst document. `runs` are the first measurement, that with all steps, and that after the undoing.
+pub fn effect_typst(effect: &TuningEffect, runs: &[Material<'_>], lang: Lang) -> Typeset {
+    let t = &Material::texts_of(runs, lang);
+    typeset(&content::effect(effect, runs, t), &last_date(runs, t), t)
+}
+
+fn last_date(runs: &[Material<'_>], t: &Texts) -> String {
     let last = runs.iter().max_by_key(|one| &one.run.started);
-    let date = last.map_or_else(|| "none".to_owned(), |one| date(one.run, t));
-    typeset(&content::comparison(comparison, runs, t), &date, t)
+    last.map_or_else(|| "none".to_owned(), |one| date(one.run, t))
 }
 
 /// The run's day, not the day of this writing: so the same run gives the same document.
