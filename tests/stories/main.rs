@@ -51,6 +51,7 @@ mod sizes;
 mod through_sudo;
 mod transactions;
 mod tune;
+mod tune_there;
 mod tuned;
 mod unprivileged;
 mod waiting;
