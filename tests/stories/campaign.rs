@@ -11,6 +11,7 @@ use self::scenes::{Cuts, Hosts, Past, Ports};
 use crate::{
     kills::{Moments, Own, Told, kill},
     program::Desk,
+    tune,
 };
 
 /// The seed, if `WIREPROOF_SEED` gives none.
@@ -35,10 +36,11 @@ fn kills_on_all_beds_leave_nothing_and_lose_nothing() {
         (name, play)
     });
     let mut rows: Vec<Row<'_>> = labs.iter().map(|(name, play)| -> Row<'_> { (name, each, play) }).collect();
-    rows.extend::<[Row<'_>; 3]>([
+    rows.extend::<[Row<'_>; 4]>([
         ("ports", each, &|moments, times| kill(&Ports::new(&Desk::new()), moments, times)),
         ("hosts", each, &|moments, times| kill(&Hosts::new(), moments, times)),
         ("bypass", each, &|moments, times| kill(&Past::new(&Desk::new()), moments, times)),
+        ("tune", each, &|moments, times| tune::kill(&Desk::new(), moments, times)),
     ]);
     tell(rows);
 }

@@ -1,18 +1,11 @@
 //! Tuning: applied, undone exactly, at any moment of a crash too, and never over somebody else's settings.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::Path,
-    process::{Child, Command, Stdio},
-    thread,
-    time::Duration,
-};
+use std::{collections::BTreeMap, fs, path::Path, process::Command, thread, time::Duration};
 
 use serde_json::Value;
 
 use crate::{
-    kills::Moments,
+    kills::{Moments, Told},
     machine::{Snapshot, children},
     other_host::signal,
     program::{Desk, Done, text},
@@ -152,6 +145,12 @@ impl Settings {
 
     /// Asserts that all is as it was.
     fn assert_same(&self, when: &str) {
+        let differing = self.differing();
+        assert!(differing.is_empty(), "{when}: {differing}");
+    }
+
+    /// Settings that have another value now.
+    fn differing(&self) -> String {
         let mut now = Self::read();
         // IPv6 addresses and carriers settle.
         within(PATIENCE, || {
@@ -164,7 +163,7 @@ impl Settings {
             .filter(|(key, value)| now.0.get(*key) != Some(value))
             .map(|(key, value)| format!("{key}: {value} → {:?}", now.0.get(key)))
             .collect();
-        assert!(differing.is_empty(), "{when}: {}", differing.join("\n"));
+        differing.join("\n")
     }
 }
 
@@ -364,48 +363,75 @@ fn files_for_each_boot_are_written_marked_and_removed() {
 
 #[test]
 fn kills_while_tuning_and_undoing_leave_nothing() {
-    let desk = Desk::new();
-    let ground = ground(&desk);
-    kill(&ground, &mut Moments(0x5eed_0198_0018_0022), 20).unwrap_or_else(|wrong| panic!("{wrong}"));
+    let told = kill(&Desk::new(), &mut Moments(0x5eed_0198_0018_0022), 21).unwrap_or_else(|wrong| panic!("{wrong}"));
+    assert!(told.killed.keys().any(|what| what.contains("undoing")), "{:?}", told.killed);
 }
 
-/// Kills a process of so many applications or undoings at moments of the seed, and compares all settings with those before.
-fn kill(ground: &Ground<'_>, moments: &mut Moments, kills: u32) -> Result<(), String> {
-    let before = Settings::read();
-    for kill in 0..kills {
-        let is_undo = kill % 2 == 1;
-        let words: Vec<&str> = if is_undo { vec!["tune", "undo"] } else { ground.asked("apply", &["--mtu", "9000"]) };
-        if is_undo {
-            ground.apply(&["--mtu", "9000"]);
+/// Parts of a tuning in which a process is killed.
+#[derive(Clone, Copy)]
+enum Part {
+    Applying,
+    Holding,
+    Undoing,
+}
+
+/// Kills a process of so many tunings at moments of the seed, and compares all settings with those before.
+pub(crate) fn kill(desk: &Desk, moments: &mut Moments, kills: u32) -> Result<Told, String> {
+    let ground = ground(desk);
+    let (before, mut told) = (Settings::read(), Told::default());
+    for (kill, part) in (0..kills).zip([Part::Applying, Part::Holding, Part::Undoing].into_iter().cycle()) {
+        let seed = moments.0;
+        let words = match part {
+            Part::Applying => ground.asked("apply", &["--mtu", "9000"]),
+            Part::Holding => ground.asked("apply", &["--mtu", "9000", "--confirm-within", "10 min"]),
+            Part::Undoing => {
+                ground.apply(&["--mtu", "9000"]);
+                vec!["tune", "undo"]
+            }
+        };
+        let mut process = desk.start(&words);
+        thread::sleep(Duration::from_millis(moments.next(LASTS)));
+        // An agent makes the changes, or the holder that it starts.
+        let agents = children(process.id());
+        let victims = match part {
+            Part::Applying => {
+                [named(&[process.id()], "controller applying"), named(&agents, "agent applying")].concat()
+            }
+            Part::Holding => [named(&holders(), "holder"), named(&agents, "agent of a holder")].concat(),
+            Part::Undoing => [named(&[process.id()], "controller undoing"), named(&agents, "agent undoing")].concat(),
+        };
+        let mut victim = "nobody";
+        if !victims.is_empty() {
+            let (pid, name) = victims[moments.next(victims.len() as u64) as usize];
+            signal(pid, "-KILL");
+            victim = name;
         }
-        let mut process: Child = ground
-            .desk
-            .command(&words)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .spawn()
-            .unwrap();
-        let wait = moments.next(120);
-        thread::sleep(Duration::from_millis(wait));
-        // The agent makes the changes; it is the only child.
-        let victim = children(process.id()).first().copied().filter(|_| moments.next(3) > 0).unwrap_or(process.id());
-        signal(victim, "-KILL");
+        *told.killed.entry(victim).or_default() += 1;
         process.wait().unwrap();
         // The agent of a killed controller undoes what was not kept.
         within(PATIENCE, || crate::machine::agents().is_empty());
-        let clean = ground.desk.run(&["clean"]);
+        let after = format!("kill {kill} (seed {seed:#x}) of the {victim}");
+        let clean = desk.run(&["clean"]);
         if clean.status != 0 {
-            return Err(format!("kill {kill} after {wait} ms: {}", clean.err));
+            return Err(format!("{after}: clean says {}", clean.err));
         }
-        let state = ground.run(&["status", "--json"]).json();
-        if !state["tuning"].is_null() {
+        if !ground.run(&["status", "--json"]).json()["tuning"].is_null() {
             let undone = ground.run(&["undo"]);
             if undone.status != 0 {
-                return Err(format!("kill {kill} after {wait} ms: {}{}", undone.out, undone.err));
+                return Err(format!("{after}: undo says {}{}", undone.out, undone.err));
             }
         }
-        before.assert_same(&format!("kill {kill} after {wait} ms, undoing: {is_undo}"));
+        let differing = before.differing();
+        if !differing.is_empty() {
+            return Err(format!("{after}: {differing}"));
+        }
     }
-    Ok(())
+    Ok(told)
+}
+
+/// Milliseconds within which a process is killed: a little more than an application takes.
+const LASTS: u64 = 250;
+
+fn named(processes: &[u32], name: &'static str) -> Vec<(u32, &'static str)> {
+    processes.iter().map(|pid| (*pid, name)).collect()
 }
