@@ -205,7 +205,7 @@ mod tests {
         let completed = |argument: &str| {
             all.iter().filter(|(command, it)| it == argument && candidates(command, it).is_some()).count()
         };
-        for (argument, times) in [("plan", 1), ("runs", 1), ("endpoint", 1), ("namespace", 1), ("interfaces", 2)] {
+        for (argument, times) in [("plan", 1), ("runs", 2), ("endpoint", 1), ("namespace", 1), ("interfaces", 2)] {
             assert_eq!(completed(argument), times, "{argument}");
         }
         assert!(completed("run") >= 3 && completed("bed") >= 7 && completed("references") >= 7);
