@@ -114,17 +114,18 @@ fn measure_with(
 ) -> anyhow::Result<Exit> {
     let references = check(&mut plan, options, common)?;
     let runs = options.dut_cpus.len().max(1);
-    let one = |id: RunId, options: &Measure| {
+    let is_in_series = runs > 1;
+    let one = |id: RunId, options: &Measure, left: usize| {
         let order = order(id, plan.clone(), identity.clone(), options);
-        conduct(order, options, reset_by.clone(), runs, common)
+        conduct(order, options, reset_by.clone(), is_in_series.then_some(left), common)
     };
-    if runs > 1 {
+    if is_in_series {
         return series(&plan, options, common, one);
     }
     if options.dry_run {
         return dry_run(&plan, &references.known, options, common);
     }
-    one(run::new_id(), options)
+    one(run::new_id(), options, 1)
 }
 
 /// Refuses what cannot be measured, and names captures by their content.
@@ -138,18 +139,18 @@ pub(super) fn check(plan: &mut Plan, options: &Measure, common: &Common) -> anyh
     Ok(references)
 }
 
-/// Conducts one of so many runs.
+/// Conducts a run; of a series, with the number of runs that are left.
 fn conduct(
     order: NewRun,
     options: &Measure,
     reset_by: Option<String>,
-    runs: usize,
+    left: Option<usize>,
     common: &Common,
 ) -> anyhow::Result<Exit> {
     let plan = &order.plan;
     let run_output = RunOutput::open(paths::store(common.store.as_deref())?, &options.files, common)?;
-    let run_output = run_output.reset_by(reset_by).in_series(runs > 1);
-    run_output.check_room(&order.id, plan, options.bed.senders(), runs)?;
+    let run_output = run_output.reset_by(reset_by).in_series(left.is_some());
+    run_output.check_room(&order.id, plan, options.bed.senders(), left.unwrap_or(1))?;
     let _lock = run_output.store().lock_run(&order.id)?;
     let privilege = obtain_privilege(&options.bed, !options.dut_cpus.is_empty(), common)?;
     let wanted = wanted(options, plan, privilege)?;

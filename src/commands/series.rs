@@ -21,7 +21,7 @@ pub(super) fn series(
     plan: &Plan,
     options: &Measure,
     common: &Common,
-    measure: impl Fn(RunId, &Measure) -> anyhow::Result<Exit>,
+    measure: impl Fn(RunId, &Measure, usize) -> anyhow::Result<Exit>,
 ) -> anyhow::Result<Exit> {
     check(plan, options, common)?;
     let counts = &options.dut_cpus;
@@ -29,7 +29,8 @@ pub(super) fn series(
     for (place, cores) in counts.iter().enumerate() {
         tell(Notice::SeriesRun { cores: *cores, run: place + 1, runs: counts.len() }, common);
         let id = run::new_id();
-        let ended = measure(id.clone(), &with_cores(options, *cores)).unwrap_or_else(|error| explain(&error));
+        let ended = measure(id.clone(), &with_cores(options, *cores), counts.len() - place)
+            .unwrap_or_else(|error| explain(&error));
         exit = exit.and(ended);
         let kept = kept(&id, common)?;
         // A run of which something is kept is resumed.

@@ -147,7 +147,8 @@ struct TunedPlan<'a> {
 impl TunedPlan<'_> {
     fn effect(&mut self, Asked { chosen, goal, option }: Asked) -> Result<Exit, Stop> {
         let before = self.inspect(goal)?;
-        let first = self.measure(None)?;
+        // At least two more follow.
+        let first = self.measure(None, 3)?;
         let interfaces = self.interfaces(&first)?;
         let (plan, _) = planned_for(&mut self.host, chosen, &interfaces)?;
         let plan = without_cuts(plan, self.options.ports.taking().uplink);
@@ -162,7 +163,7 @@ impl TunedPlan<'_> {
             mended = before.iter().filter(|it| !found.iter().any(|other| is_same(it, other))).cloned().collect();
             states.push((None, run));
             tell(Notice::MeasuringUndone, self.common);
-            undone = Some(self.measure(None)?);
+            undone = Some(self.measure(None, 1)?);
         }
         let effect = verdict::tuning_effect(TunedRuns {
             plan,
@@ -185,10 +186,10 @@ impl TunedPlan<'_> {
         Ok(findings)
     }
 
-    /// Measures the plan; with the option of a tuning while one stands.
-    fn measure(&mut self, option: Option<&String>) -> Result<Run, Stop> {
+    /// Measures the plan, with the option of a tuning while one stands. The disk needs room for so many runs.
+    fn measure(&mut self, option: Option<&String>, runs: usize) -> Result<Run, Stop> {
         let id = run::new_id();
-        self.output.check_room(&id, &self.plan, self.options.bed.senders(), 1)?;
+        self.output.check_room(&id, &self.plan, self.options.bed.senders(), runs)?;
         let _lock = self.output.store().lock_run(&id)?;
         let command = repeat::command(&repeat::with(&repeat::typed(), &["tune"], vec![]));
         let command = command.into_iter().chain(option.cloned()).collect();
@@ -246,7 +247,7 @@ impl TunedPlan<'_> {
         self.host.tune(TuningOrder { plan: plan.clone(), files: vec![], confirm_within: None })?;
         tell(Notice::MeasuringTuned { what }, self.common);
         let found = self.inspect(goal);
-        let measured = self.measure(Some(option));
+        let measured = self.measure(Some(option), 2);
         let undone = self.undo();
         if let (Err(_), Err(error)) = (&measured, &undone) {
             explain(error);

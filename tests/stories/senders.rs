@@ -137,7 +137,7 @@ fn several_hosts_send_to_this_one_at_once_and_take_turns_with_round_trips() {
     assert!(probes[1].ends_with("from a1") && probes[2].ends_with("from a2"), "{probes:?}");
     assert!(limits[0]["median"].as_f64().unwrap() > 1.95e8, "both together: {}", limits[0]);
     let report = fs::read_to_string(story.desk.path("out").join("report.html")).unwrap();
-    assert!(report.contains("All senders together") && report.contains("a1, a2 → b"));
+    assert!(report.contains("All ends together") && report.contains("a1, a2 → b"));
 }
 
 #[test]

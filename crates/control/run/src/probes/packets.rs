@@ -51,7 +51,11 @@ impl Rules for PacketsSpec {
         }
         let streams = trial.packet_streams();
         let changed = streams.iter().flat_map(|stream| changed(stream));
-        changed.chain(wrong_ports(trial, &streams, bed)).collect()
+        let every = match &trial.measured {
+            Measured::Packets { result, .. } => result.streams.as_slice(),
+            _ => &[],
+        };
+        changed.chain(wrong_ports(trial, &streams, every, bed)).collect()
     }
 
     /// From the last messages of both sides. They are of different moments, so missing packets need not be lost.
@@ -159,8 +163,9 @@ fn changed(stream: &PacketStream) -> Vec<Doubt> {
 const MISSING: f64 = 0.01;
 const AT_PORT: f64 = 0.5;
 
-/// A port for each way, other than the receiver's, that has most of the frames which are missing there.
-fn wrong_ports(trial: &Trial, streams: &[&PacketStream], bed: &Bed) -> Vec<Doubt> {
+/// A port for each way, other than the receiver's, that has most of the frames which are missing there. What was sent to the near end by
+/// `every` stream, counted or not, is expected at its port.
+fn wrong_ports(trial: &Trial, streams: &[&PacketStream], every: &[PacketStream], bed: &Bed) -> Vec<Doubt> {
     let sum = |is_meant: &dyn Fn(&PacketStream) -> bool, count: fn(&PacketStream) -> u64| {
         streams.iter().filter(|stream| is_meant(stream)).map(|stream| count(stream)).total()
     };
@@ -172,9 +177,7 @@ fn wrong_ports(trial: &Trial, streams: &[&PacketStream], bed: &Bed) -> Vec<Doubt
         if (missing as f64) < (sent as f64 * MISSING).max(STRAY_PACKETS) {
             return None;
         }
-        let own = sum(&|stream| stream.to == way.from, |stream| {
-            stream.received.frames + stream.received.corrupt + stream.received.duplicated
-        });
+        let own = every.iter().filter(|stream| stream.to == way.from).map(|stream| stream.sent.frames).total();
         let ends = [&trial.endpoint_from, &trial.endpoint_to].into_iter().zip(&trial.counters);
         let near =
             ends.filter(|(end, _)| **end == way.from).map(|(_, counters)| counters.sum(Source::Link, "rx_packets"));
@@ -225,10 +228,11 @@ mod tests {
             deltas: vec![Delta { source: Source::Link, of: of.into(), name: name.into(), delta }],
             ..EndCounters::default()
         };
-        let found = |missing: u64, back: u64, elsewhere: u64| {
+        let of_ways = |missing: u64, ways: usize, back: u64, elsewhere: u64| {
             let stream = stream(missing, 1);
             let ProbeSpec::Packets(spec) = few_frames(Engine::Live, PacketRate(1), Nanos(1)) else { panic!("packets") };
-            let (from, streams) = (stream.from.clone(), vec![stream]);
+            let reverse = PacketStream { from: stream.to.clone(), to: stream.from.clone(), ..stream.clone() };
+            let (from, streams) = (stream.from.clone(), [stream, reverse].into_iter().take(ways).collect());
             let result = PacketsResult { mtu: Mtu(1500), streams };
             let mut trial = fixture::trial(Measured::Packets { spec: spec.clone(), result });
             trial.endpoint_from = from;
@@ -243,10 +247,13 @@ mod tests {
                 })
                 .collect::<Vec<_>>()
         };
+        let found = |missing, back, elsewhere| of_ways(missing, 1, back, elsewhere);
         assert_eq!(found(10_000, 7, 10_003), [("to-c".to_owned(), 10_003)]);
         assert_eq!(found(10_000, 9_990, 0), [("a".to_owned(), 9_990)]);
         assert_eq!(found(10_000, 7, 40), [], "they came out nowhere");
         assert_eq!(found(50, 40, 40), [], "a few of them");
+        let sent = stream(10_000, 1).sent.frames;
+        assert_eq!(of_ways(10_000, 2, sent, 0), [], "the receiver at that end dropped what it is missing");
     }
 
     #[test]

@@ -65,13 +65,16 @@ fn nft(filters: &Filters, words: &[&str], input: &str) -> Result<String, Failure
     command.args(words).env_clear().stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let started = within(&filters.namespace, || Ok(command.spawn()))?;
     let run = |mut child: std::process::Child| {
-        // Less than a pipe holds, each of them.
-        child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(input.as_bytes()))?;
+        // Less than a pipe holds, each of them. Where nft ends before it reads, its own words say more than the broken pipe.
+        let written = child.stdin.take().map_or(Ok(()), |mut stdin| stdin.write_all(input.as_bytes()));
         let (out, err) = (child.stdout.take(), child.stderr.take());
         let status = finished(child, PATIENCE)?;
         let (mut said, mut errors) = (String::new(), String::new());
         out.map_or(Ok(0), |mut out| out.read_to_string(&mut said))?;
         err.map_or(Ok(0), |mut err| err.read_to_string(&mut errors))?;
+        if status.is_some_and(|status| status.success()) {
+            written?;
+        }
         Ok((status, said, errors))
     };
     match started.and_then(run) {
