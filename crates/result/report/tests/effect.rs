@@ -75,7 +75,7 @@ fn each_form_says_what_changed_what_could_have_done_it_and_what_was_left() {
     }
     let text = in_words(&effect, Lang::En);
     // Six trials are too few for as many figures as these.
-    for words in ["not decided", "always suffice", "Bonferroni", "1 of them mended", "All steps were made at once"] {
+    for words in ["not decided", "always suffice", "Bonferroni", "mended by the steps: 1", "All steps were made at once"] {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert!(in_words(&nothing, Lang::En).contains("nothing to change for latency"));
