@@ -160,7 +160,8 @@ impl<'a> RunOutput<'a> {
         let privileged = Privileged { bed: bed.clone(), taking: *taking, wrap: wrap.clone() }.words();
         let ssh = (reach.ssh != ["ssh"]).then(|| ["--ssh".to_owned(), reach.ssh.join(" ")]).into_iter().flatten();
         let push = reach.push.then(|| "--push".to_owned());
-        let words = ["wireproof", "resume", &id.0].map(str::to_owned).into_iter().chain(store);
+        let out = self.files.out.iter().flat_map(|out| ["--out".to_owned(), out.display().to_string()]);
+        let words = ["wireproof", "resume", &id.0].map(str::to_owned).into_iter().chain(store).chain(out);
         ::report::command(&words.chain(privileged).chain(ssh).chain(push).collect::<Vec<_>>())
     }
 }

@@ -44,10 +44,14 @@ pub fn judge(run: &Run, references: &[Reference]) -> Vec<LimitOutcome> {
 }
 
 /// The worst verdict of the plan's limits and of the items that a person verified: FAIL before INCONCLUSIVE before NOT RUN before
-/// NOT COMPARABLE. `None` without any.
+/// NOT COMPARABLE. NOT RUN is said of a run only where nothing was judged; beside other verdicts it is INCONCLUSIVE. `None` without any.
 pub fn overall(outcomes: &[LimitOutcome], identity: Option<&Identity>) -> Option<Verdict> {
     let items = identity.into_iter().flat_map(|identity| &identity.items).map(|item| item.verdict);
-    outcomes.iter().map(|outcome| outcome.verdict).chain(items).max()
+    let all = || outcomes.iter().map(|outcome| outcome.verdict).chain(items.clone());
+    match all().max()? {
+        Verdict::NotRun if all().any(|verdict| verdict != Verdict::NotRun) => Some(Verdict::Inconclusive),
+        worst => Some(worst),
+    }
 }
 
 /// Each distinct probe that is planned, or was measured all the same: once for each sender where they take turns.

@@ -6,7 +6,7 @@ use std::{
 };
 
 use model::{
-    Better, Doubt, FreeFigure, KeyFigure, LimitOutcome, Limited, MainLimit, ManualItem, Names, PageOne, Place,
+    Better, Doubt, FreeFigure, KeyFigure, LimitOutcome, Limited, MainLimit, ManualItem, Metric, Names, PageOne, Place,
     Protocol, Run, Tally, Trial, Undecided, Verdict, alike::grouped, probe::Selectors,
 };
 
@@ -73,8 +73,8 @@ fn protocols(run: &Run) -> BTreeMap<String, Option<Protocol>> {
     specs.map(|spec| (names.name(&spec), spec.probe().selectors().protocol)).collect()
 }
 
-/// The worst failure of each figure of a protocol, whatever the plan chose; the worst outcome of each limit that it chose, then the others of these. The
-/// worst verdict stands first.
+/// The worst failure of each figure of a protocol, whatever the plan chose; the worst outcome of each limit that it chose, then the others of these; until
+/// there are enough, the worst outcome of each figure that it did not choose. The worst verdict stands first.
 fn judged(run: &Run, outcomes: &[LimitOutcome]) -> Vec<usize> {
     let all = || outcomes.iter().enumerate().filter(|(_, outcome)| outcome.median.is_some());
     let chosen = || all().filter(|(_, outcome)| outcome.limit.key);
@@ -82,16 +82,17 @@ fn judged(run: &Run, outcomes: &[LimitOutcome]) -> Vec<usize> {
     let figure = |it: &LimitOutcome| (it.limit.metric, protocols.get(configuration(it)).copied().flatten());
     let is_of_figure = |a: &LimitOutcome, b: &LimitOutcome| figure(a) == figure(b);
     let failed = worst_of_each(all().filter(|(_, outcome)| outcome.verdict == Verdict::Fail), is_of_figure);
-    let main = match chosen().next() {
-        Some(_) => worst_of_each(chosen(), |a, b| a.limit == b.limit),
-        None => worst_of_each(all(), is_of_figure),
-    };
+    let main = worst_of_each(chosen(), |a, b| a.limit == b.limit);
     let mut others: Vec<_> = chosen().collect();
     others.sort_by(|(_, a), (_, b)| worse_first(a, b));
+    let of_each = worst_of_each(all(), is_of_figure);
+    let most_of_each = if main.is_empty() { MOST } else { FEWEST };
     let mut of: Vec<usize> = Vec::new();
-    for (index, _) in [failed, main, others].concat() {
-        if of.len() < MOST && !of.contains(&index) {
-            of.push(index);
+    for (rows, most) in [(failed, MOST), (main, MOST), (others, MOST), (of_each, most_of_each)] {
+        for (index, _) in rows {
+            if of.len() < most && !of.contains(&index) {
+                of.push(index);
+            }
         }
     }
     of.sort_by_key(|index| (Reverse(outcomes[*index].verdict), *index));
@@ -276,7 +277,7 @@ fn places<'l>(limited: impl IntoIterator<Item = &'l Limited>) -> Vec<Vec<&'l Lim
     grouped(first, |a, b| (a.by.place, &a.by.endpoint) == (b.by.place, &b.by.endpoint))
 }
 
-/// A load that was reached as asked for is no place to mend.
+/// A load that was reached as asked for is no place to mend. A path MTU that is too small is one by itself.
 fn failed_by(run: &Run, outcomes: &[LimitOutcome], limited: &[Limited]) -> Vec<(Place, Option<String>)> {
     let names = Names::of_run(run);
     let has_failed = |row: &&Limited| {
@@ -286,7 +287,9 @@ fn failed_by(run: &Run, outcomes: &[LimitOutcome], limited: &[Limited]) -> Vec<(
     let mut places = places(limited.iter().filter(has_failed));
     places.retain(|rows| rank(rows[0].by.place) == 0);
     places.sort_by_key(|rows| Reverse(rows.len()));
-    places.into_iter().map(|rows| (rows[0].by.place, rows[0].by.endpoint.clone())).collect()
+    let is_path = |outcome: &LimitOutcome| outcome.verdict == Verdict::Fail && outcome.limit.metric == Metric::PathMtu;
+    let path = outcomes.iter().any(is_path).then_some((Place::PathMtu, None));
+    places.into_iter().map(|rows| (rows[0].by.place, rows[0].by.endpoint.clone())).chain(path).collect()
 }
 
 fn rank(place: Place) -> u8 {

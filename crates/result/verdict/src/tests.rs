@@ -339,7 +339,8 @@ fn the_worst_verdict_stands_for_the_run() {
     assert_eq!(overall_of(&[]), None);
     assert_eq!(overall_of(&[Verdict::Pass, Verdict::Pass]), Some(Verdict::Pass));
     assert_eq!(overall_of(&[Verdict::NotComparable, Verdict::Pass]), Some(Verdict::NotComparable));
-    assert_eq!(overall_of(&[Verdict::NotRun, Verdict::NotComparable, Verdict::Pass]), Some(Verdict::NotRun));
+    assert_eq!(overall_of(&[Verdict::NotRun, Verdict::NotComparable, Verdict::Pass]), Some(Verdict::Inconclusive));
+    assert_eq!(overall_of(&[Verdict::NotRun, Verdict::NotRun]), Some(Verdict::NotRun));
     assert_eq!(overall_of(&[Verdict::Inconclusive, Verdict::NotRun]), Some(Verdict::Inconclusive));
     assert_eq!(overall_of(&[Verdict::Pass, Verdict::Fail, Verdict::Inconclusive]), Some(Verdict::Fail));
 }
@@ -349,7 +350,7 @@ fn what_a_person_found_counts_like_what_was_measured() {
     let toml = "[[item]]\nwhat = \"card seated\"\nverdict = \"pass\"\n[[item]]\nwhat = \"cable labelled\"\n";
     let identity = Identity::parse(toml).unwrap();
     let pass = LimitOutcome { verdict: Verdict::Pass, ..judge_rtt(P50, &[]) };
-    assert_eq!(overall(&[], Some(&identity)), Some(Verdict::NotRun), "nobody looked at the cable");
+    assert_eq!(overall(&[], Some(&identity)), Some(Verdict::Inconclusive), "nobody looked at the cable");
     let failed = Identity::parse(&(toml.to_owned() + "verdict = \"fail\"\n")).unwrap();
     assert_eq!(overall(&[pass], Some(&failed)), Some(Verdict::Fail));
 }

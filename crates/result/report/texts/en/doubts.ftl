@@ -1,6 +1,6 @@
 # Doubts: what each means and what to do. Each key is in ja/ as well.
 
-doubt-shared-core = Two ends ran on core { $cpu } and took turns, so the figures contain their waiting for each other. Use a machine with two cores or more, or give each end its own with --cpus CLIENT,SERVER.
+doubt-shared-core = Several ends ran on core { $cpu } and took turns, so the figures contain their waiting for each other. Use a machine with as many cores as there are ends, or give each end its own with --cpus.
 doubt-dut-shares-core = The device under test worked on core { $cpu }, which an endpoint used too, so each of them had less time than on a core of its own, and the figures are not those of the device alone. Use a machine with more cores, or ask for fewer with --dut-cpus and --cpus.
 doubt-not-pinned = Endpoint { $endpoint } could not be pinned to its core, so the scheduler may have moved it while it measured. Check that the core is online and allowed to this user (taskset -p, cgroup cpuset), then repeat.
 doubt-steal = The hypervisor took up to { $percent } % of a core's time, so slow round trips and slow seconds may come from other guests. Repeat while the host is quiet, or on bare metal.
