@@ -113,8 +113,7 @@ impl Machine {
 
     /// Undoes this agent's changes, unless they are kept.
     pub(crate) fn leave(&mut self) -> Result<(), Failure> {
-        let tuning = self.tuning.take().map(|mut it| it.undo(ForeignChanges::Forget));
-        let tuning = tuning.transpose().map(drop).map_err(|error| failure::tuning(&error));
+        let tuning = self.tuning.take().map_or(Ok(()), Made::leave).map_err(|error| failure::tuning(&error));
         tuning.and(match self.ledger.take() {
             Some(mut ledger) => ledger.undo_all().map(drop).map_err(failure::undo),
             None => Ok(()),

@@ -216,4 +216,13 @@ impl Made {
     pub(crate) fn undo(&mut self, others: ForeignChanges) -> Result<Undone, TuningError> {
         standing::undo(&mut self.ledger, &self.tuning, others)
     }
+
+    /// Undoes the changes as its process ends. Those that somebody else has changed again are kept, as nobody may hear of them now: the
+    /// state of the tuning tells of them.
+    pub(crate) fn leave(mut self) -> Result<(), TuningError> {
+        if self.undo(ForeignChanges::Report)?.left.is_empty() {
+            return Ok(());
+        }
+        Ok(self.ledger.keep(&self.tuning)?)
+    }
 }
