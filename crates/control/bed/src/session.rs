@@ -31,7 +31,7 @@ pub struct Session {
     dut: Option<DutReader>,
     /// Closed paths through the device under test, which are left out.
     pub not_through: Vec<DutUnreachable>,
-    /// Filters that the device under test has for now.
+    /// Filters that the device under test has for now, if nothing else is changed.
     filters: Option<Filters>,
 }
 
@@ -141,7 +141,7 @@ impl Session {
         }
         if let Some(filters) = filters {
             self.machines[0].change_for_now("", filters.clone().into())?;
-            self.filters = Some(filters);
+            self.filters = mtu.is_none().then_some(filters);
         }
         // Many drivers reset their card.
         if changed { links::wait(&mut self.ports, &self.bed, interrupt).map(drop) } else { Ok(()) }
@@ -225,5 +225,36 @@ fn cores_alone([near, far]: [&Endpoint; 2]) -> [Vec<usize>; 2] {
         _ if near.machine == far.machine => [near.cpus.clone(), far.cpus.clone()],
         [_, _, ..] => [0, 1].map(|side| near.cpus.iter().skip(side).step_by(2).copied().collect()),
         _ => [near.cpus.clone(), near.cpus.clone()],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::{Dut, Mtu, fixture};
+
+    use super::*;
+    use crate::machine::fake::Fake;
+
+    #[test]
+    fn the_mtu_of_a_trial_does_not_stay_for_the_next_one_with_the_same_filters() {
+        let agent = Fake::new(|_| None);
+        let device = Dut { machine: "bridge".to_owned(), ..Dut::default() };
+        let bed = Bed { layout: "lab-bridge".to_owned(), dut: Some(device), ..fixture::lab() };
+        let (ports, machines, not_through) = (vec![], vec![agent.machine("")], vec![]);
+        let mut session = Session { bed, ports, machines, dut: None, not_through, filters: None };
+        let plan = "name = \"t\"\n[[rfc2544]]\nrate = \"1 Mpps\"\nframe_sizes = [64]\nmodifiers = [\"25-filters\"]";
+        let specs = Plan::parse(plan, &[]).expect("a plan").specs();
+        let filtered = specs.iter().map(|spec| spec.profile()).find(|it| it.filters.is_some()).expect("with filters");
+        // No agent at an end tells of a link, so the wait for one is interrupted.
+        let mut adapt = |mtu| {
+            let profile = Profile { mtu, ..filtered.clone() };
+            assert!(matches!(session.adapt(Some(&profile), &true.into()), Err(BedError::Interrupted)));
+        };
+        adapt(Some(Mtu(9000)));
+        adapt(None);
+        let asked = agent.asked();
+        let undone = asked.iter().position(|it| it == "undo last 3").expect("both MTUs and the filters");
+        assert!(asked[..undone].iter().any(|it| it.contains("MTU 9000")), "{asked:?}");
+        assert!(asked[undone + 1..].iter().all(|it| it.contains("25 filters")), "{asked:?}");
     }
 }
