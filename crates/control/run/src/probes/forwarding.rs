@@ -5,7 +5,8 @@ use model::{CheckOutcome, Doubt, EndCounters, ForwardingResult, ForwardingSpec, 
 use super::{Assembled, Ends, Rules, Sides};
 use crate::{cross_check::packets_disagree, misfit::Misfit};
 
-/// Frames of the near end's kernel beside the crafted ones: neighbours are asked for, and multicast groups reported.
+/// Frames of the near end's kernel beside the crafted ones: neighbours are asked for, and multicast groups reported. Far fewer than
+/// [`crate::cross_check::STRAY_PACKETS`]: no connections begin and end, and a single foreign frame can fail a check.
 const OF_THE_KERNEL: u64 = 8;
 
 impl Rules for ForwardingSpec {
