@@ -1,6 +1,6 @@
 //! Place of a run: endpoints and what joins them.
 
-use std::net::IpAddr;
+use std::{net::IpAddr, slice};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -250,6 +250,15 @@ impl Bed {
         self.endpoints.last()
     }
 
+    /// Ends on the machine that conducts the run. Of several machines it has one: the first of two ends, or the receiver of several senders.
+    pub fn ends_here(&self) -> &[Endpoint] {
+        match (self.kind, self.endpoints.as_slice()) {
+            (BedKind::Hosts, [near, _]) => slice::from_ref(near),
+            (BedKind::Hosts, ends) => ends.last().map_or(&[], slice::from_ref),
+            (BedKind::Lab | BedKind::Ports, ends) => ends,
+        }
+    }
+
     /// The first core of the device under test that an end has too.
     pub fn core_shared_with_dut(&self) -> Option<usize> {
         let is_of_end = |cpu: &usize| self.endpoints.iter().any(|end| end.cpus.contains(cpu));
@@ -339,6 +348,22 @@ mod tests {
             dut,
             endpoints: vec![end("a", 1500), end("b", 1500)],
         }
+    }
+
+    #[test]
+    fn ends_of_this_machine_are_known_by_their_side() {
+        let here = |kind, ends: &[&str]| -> Vec<String> {
+            let end = |name: &&str| Endpoint {
+                name: (*name).to_owned(),
+                machine: "debian".to_owned(),
+                ..bed(kind, "x", None).endpoints[0].clone()
+            };
+            let bed = Bed { endpoints: ends.iter().map(end).collect(), ..bed(kind, "x", None) };
+            bed.ends_here().iter().map(|end| end.name.clone()).collect()
+        };
+        assert_eq!(here(BedKind::Hosts, &["a", "b"]), ["a"]);
+        assert_eq!(here(BedKind::Hosts, &["a1", "a2", "b"]), ["b"], "it receives");
+        assert_eq!(here(BedKind::Ports, &["a", "b"]), ["a", "b"]);
     }
 
     #[test]
