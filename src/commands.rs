@@ -27,6 +27,7 @@ mod router;
 mod run_output;
 mod runs;
 mod series;
+mod several;
 mod sides;
 mod table;
 mod tune;

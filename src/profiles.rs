@@ -32,7 +32,7 @@ pub(crate) fn of_file(path: &Path) -> anyhow::Result<Chosen> {
         read_as_sudo_user(path, LONGEST_PROFILE).map_err(|error| Words(format!("cannot read {shown}: {error}")))?;
     let text = bytes.and_then(|bytes| String::from_utf8(bytes).ok());
     let text = text.ok_or_else(|| {
-        Words(format!("{shown} is no profile: a text file of at most {} KiB is", LONGEST_PROFILE >> 10))
+        Words(format!("{shown} is no profile: it has to be a text file of at most {} KiB", LONGEST_PROFILE >> 10))
     })?;
     let profile = Profile::parse(&text).map_err(|error| Words(format!("{shown}: {error}")))?;
     Ok(Chosen { name: shown.to_string(), profile, not_understood: vec![] })

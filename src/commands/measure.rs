@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use model::{Bed, Identity, Plan, RunId, rfc2544::Rfc2544Test};
+use model::{Bed, Identity, Plan, Run, rfc2544::Rfc2544Test};
 use report::Notice;
 use run::{NewRun, Order};
 
@@ -115,8 +115,8 @@ fn measure_with(
     let references = check(&mut plan, options, common)?;
     let runs = options.dut_cpus.len().max(1);
     let is_in_series = runs > 1;
-    let one = |id: RunId, options: &Measure, left: usize| {
-        let order = order(id, plan.clone(), identity.clone(), options);
+    let one = |options: &Measure, left: usize| {
+        let order = order(plan.clone(), identity.clone(), options);
         conduct(order, options, reset_by.clone(), is_in_series.then_some(left), common)
     };
     if is_in_series {
@@ -125,7 +125,7 @@ fn measure_with(
     if options.dry_run {
         return dry_run(&plan, &references.known, options, common);
     }
-    one(run::new_id(), options, 1)
+    Ok(one(options, 1)?.0)
 }
 
 /// Refuses what cannot be measured, and names captures by their content.
@@ -139,14 +139,14 @@ pub(super) fn check(plan: &mut Plan, options: &Measure, common: &Common) -> anyh
     Ok(references)
 }
 
-/// Conducts a run; of a series, with the number of runs that are left.
+/// Conducts a run; of a series, with the number of runs that are left. Returns the run where a trial of it is stored.
 fn conduct(
     order: NewRun,
     options: &Measure,
     reset_by: Option<String>,
     left: Option<usize>,
     common: &Common,
-) -> anyhow::Result<Exit> {
+) -> anyhow::Result<(Exit, Option<Run>)> {
     let plan = &order.plan;
     let run_output = RunOutput::open(paths::store(common.store.as_deref())?, &options.files, common)?;
     let run_output = run_output.reset_by(reset_by).in_series(left.is_some());
@@ -164,11 +164,11 @@ fn conduct(
 }
 
 /// The command line of one run of a series asks for its number of cores alone.
-fn order(id: RunId, plan: Plan, identity: Option<Identity>, options: &Measure) -> NewRun {
+fn order(plan: Plan, identity: Option<Identity>, options: &Measure) -> NewRun {
     let cores = options.dut_cpus.first().map(|cores| ["--dut-cpus".to_owned(), cores.to_string()]);
     let typed = match cores {
         Some(cores) => repeat::with(&repeat::typed(), &["dut-cpus"], cores.into()),
         None => repeat::typed(),
     };
-    NewRun { id, plan, command: repeat::command(&typed), wireproof: agent::build(), identity }
+    NewRun { id: run::new_id(), plan, command: repeat::command(&typed), wireproof: agent::build(), identity }
 }

@@ -74,7 +74,8 @@ pub(super) fn resume(id: &RunId, files: &ReportFiles, allowed: &Allowed, common:
     let run = run::resumable(run, &bed::survey(&wanted.program)?.host)?;
     // As the calling user: agents read them as root.
     check_replays(&run.plan, wanted.mtu)?;
-    run_output.conduct(Order::Rest { run: Box::new(run), wireproof: agent::build() }, &wanted)
+    let (exit, _) = run_output.conduct(Order::Rest { run: Box::new(run), wireproof: agent::build() }, &wanted)?;
+    Ok(exit)
 }
 
 impl Allowed {

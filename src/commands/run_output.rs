@@ -73,12 +73,12 @@ impl<'a> RunOutput<'a> {
         &self.store
     }
 
-    /// Conducts the order, gives everything back, and writes the report.
-    pub(super) fn conduct(mut self, order: Order, wanted: &Wanted) -> anyhow::Result<Exit> {
+    /// Conducts the order, gives everything back, and writes the report. Returns the run where a trial of it is stored.
+    pub(super) fn conduct(mut self, order: Order, wanted: &Wanted) -> anyhow::Result<(Exit, Option<Run>)> {
         let interrupt = watch_signals(language(self.common))?;
         match self.measure(order, wanted, &interrupt)? {
             Some(conducted) => self.tell(conducted, wanted),
-            None => Ok(Exit::Interrupted),
+            None => Ok((Exit::Interrupted, None)),
         }
     }
 
@@ -116,11 +116,16 @@ impl<'a> RunOutput<'a> {
         room::check(plan, senders, runs, &self.store_path, &self.folder(id))
     }
 
-    /// Writes the report, and says whatever went wrong, each thing for itself; the gravest sets the exit status.
-    pub(super) fn tell(&self, conducted: OrderOutcome<StoreError>, wanted: &Wanted) -> anyhow::Result<Exit> {
+    /// Writes the report, and says whatever went wrong, each thing for itself; the gravest sets the exit status. Returns the run where a
+    /// trial of it is stored.
+    pub(super) fn tell(
+        &self,
+        conducted: OrderOutcome<StoreError>,
+        wanted: &Wanted,
+    ) -> anyhow::Result<(Exit, Option<Run>)> {
         let mut failures: Vec<anyhow::Error> = Vec::new();
         let mut exit = Exit::Done;
-        let mut resumable = None;
+        let (mut resumable, mut stored) = (None, None);
         match conducted.made {
             Err(error) => failures.push(words_or_run(error)),
             Ok(RunOutcome { run, ending, kept }) => {
@@ -141,6 +146,7 @@ impl<'a> RunOutput<'a> {
                     Ending::Interrupted => exit = exit.and(Exit::Interrupted),
                     Ending::Failed(errors) => failures.extend(errors.into_iter().map(Into::into)),
                 }
+                stored = (kept.is_ok() && !run.trials.is_empty()).then_some(run);
                 let lost = |error| anyhow::Error::new(error).context(format!("the run could not be stored, {left}"));
                 failures.extend(kept.err().map(lost));
             }
@@ -150,7 +156,7 @@ impl<'a> RunOutput<'a> {
         if let Some(command) = resumable {
             say(&Notice::Resumable { command: &command }.text(language(self.common)));
         }
-        Ok(exit)
+        Ok((exit, stored))
     }
 
     /// The command line that continues a run on this bed.

@@ -1,19 +1,19 @@
 //! A run for each number of cores of the device under test, and one table of their throughputs.
 
-use model::{Plan, Run, RunId};
+use model::{Plan, Run};
 use report::Notice;
-use store::Store;
 
 use super::{
     beforehand::fitting,
-    device_table, repeat, tell,
+    device_table, language, repeat,
+    several::{Ended, Several},
+    tell,
     wanted::{obtain_privilege, wanted},
 };
 use crate::{
     cli::{Common, Measure},
-    exit::{Exit, Words, explain},
+    exit::{Exit, Words},
     output::say,
-    paths,
 };
 
 /// Measures each number of cores, until something stops it. What was measured is shown, and how to go on.
@@ -21,27 +21,27 @@ pub(super) fn series(
     plan: &Plan,
     options: &Measure,
     common: &Common,
-    measure: impl Fn(RunId, &Measure, usize) -> anyhow::Result<Exit>,
+    measure: impl Fn(&Measure, usize) -> anyhow::Result<(Exit, Option<Run>)>,
 ) -> anyhow::Result<Exit> {
     check(plan, options, common)?;
     let counts = &options.dut_cpus;
-    let (mut exit, mut measured): (Exit, Vec<(usize, Run)>) = (Exit::Done, Vec::new());
+    let (mut exit, mut runs) = (Exit::Done, Vec::new());
+    let mut several = Several::shown_by("wireproof rfc2544 table RUN…", common);
     for (place, cores) in counts.iter().enumerate() {
         tell(Notice::SeriesRun { cores: *cores, run: place + 1, runs: counts.len() }, common);
-        let id = run::new_id();
-        let ended = measure(id.clone(), &with_cores(options, *cores), counts.len() - place)
-            .unwrap_or_else(|error| explain(&error));
+        let measured = measure(&with_cores(options, *cores), counts.len() - place);
+        let (ended, stored) = measured.unwrap_or_else(|error| (Ended::from(error).0, None));
         exit = exit.and(ended);
-        let kept = kept(&id, common)?;
-        // A run of which something is kept is resumed.
-        let next = place + usize::from(kept.is_some());
-        measured.extend(kept.map(|run| (*cores, run)));
+        // A run of which something is stored is resumed.
+        let next = place + usize::from(stored.is_some());
+        stored.iter().for_each(|run| several.keep(run, Some(&format!("--dut-cpus {cores}"))));
+        runs.extend(stored);
         if matches!(ended, Exit::Words | Exit::Interrupted | Exit::CouldNot) {
-            say_how_to_go_on(&measured, &counts[next..], common);
+            several.tell();
+            say_rest(&counts[next..], common);
             break;
         }
     }
-    let runs: Vec<Run> = measured.into_iter().map(|(_, run)| run).collect();
     if !runs.is_empty() {
         device_table::show(&runs, None, common)?;
     }
@@ -53,10 +53,10 @@ fn check(plan: &Plan, options: &Measure, common: &Common) -> anyhow::Result<()> 
     let counts = &options.dut_cpus;
     let words = |why: &str| Err(Words(format!("--dut-cpus has several numbers: {why}")).into());
     if plan.rfc2544.is_empty() {
-        return words("only tests of RFC 2544 are made with one after the other; write one");
+        return words("only tests of RFC 2544 are made with one after the other; write one number");
     }
     if options.dry_run {
-        return words("--dry-run shows one run; write one");
+        return words("--dry-run shows one run; write one number");
     }
     if (1..counts.len()).any(|place| counts[..place].contains(&counts[place])) {
         return words("write each of them once");
@@ -79,22 +79,11 @@ fn with_cores(options: &Measure, cores: usize) -> Measure {
     options
 }
 
-/// The stored run, if any trial of it is kept.
-fn kept(id: &RunId, common: &Common) -> anyhow::Result<Option<Run>> {
-    let run = Store::open_to_read(&paths::store(common.store.as_deref())?)?.load(id);
-    Ok(run.ok().filter(|run| !run.trials.is_empty()))
-}
-
-/// Names what was measured, and the command line for the rest.
-fn say_how_to_go_on(measured: &[(usize, Run)], rest: &[usize], common: &Common) {
-    let lang = super::language(common);
-    let runs: Vec<String> = measured.iter().map(|(cores, run)| format!("--dut-cpus {cores}: {}", run.id)).collect();
-    if !runs.is_empty() {
-        say(&Notice::SeriesMeasured { runs: &runs.join(", ") }.text(lang));
-    }
+/// Says the command line for the rest.
+fn say_rest(rest: &[usize], common: &Common) {
     if !rest.is_empty() {
         let counts: Vec<String> = rest.iter().map(ToString::to_string).collect();
         let words = repeat::with(&repeat::typed(), &["dut-cpus"], vec!["--dut-cpus".to_owned(), counts.join(",")]);
-        say(&Notice::SeriesRest { command: &report::command(&words) }.text(lang));
+        say(&Notice::SeriesRest { command: &report::command(&words) }.text(language(common)));
     }
 }

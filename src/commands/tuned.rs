@@ -6,9 +6,10 @@ use std::{
 };
 
 use bed::{BedError, Inspected, TunedHost, Wanted};
-use kernel::{link, privilege};
+use kernel::privilege;
 use model::{
-    Plan, Privilege, Run,
+    Bed, Plan, Privilege, Run,
+    alike::distinct,
     inspection::{Conditions, Finding, Goal, Severity},
     json::pretty,
     plan::Method,
@@ -18,7 +19,6 @@ use model::{
 };
 use report::{Lang, Material, Notice, TuningEffectDocument};
 use run::{Ending, NewRun, Order, OrderOutcome, RunOutcome, estimate};
-use store::StoreError;
 use verdict::{Chosen as References, TunedRuns};
 
 use super::{
@@ -27,33 +27,23 @@ use super::{
     language, measure, own_program, repeat,
     report::set_pdf,
     run_output::{RunOutput, watch_signals},
+    several::{Ended, Several},
     tell,
     tune::planned_for,
     wanted::wanted,
 };
 use crate::{
     cli::{Common, Format, Identify, Measure},
-    exit::{Exit, NeedsRoot, Words, explain},
-    identity, paths,
+    exit::{Exit, NeedsRoot, Words},
+    identity,
+    output::say,
+    paths,
     profiles::{self, Chosen},
     zone,
 };
 
 /// Longest time of all measurements in which each step is also measured alone, in seconds.
 const CHEAP_S: f64 = 600.0;
-
-/// Why a measurement did not come to its end.
-enum Stop {
-    Interrupted,
-    Unfinished(Box<OrderOutcome<StoreError>>),
-    Failed(anyhow::Error),
-}
-
-impl<E: Into<anyhow::Error>> From<E> for Stop {
-    fn from(error: E) -> Self {
-        Self::Failed(error.into())
-    }
-}
 
 /// The profile of `--tune`, and the goal that the machine is inspected for.
 struct Asked {
@@ -104,13 +94,13 @@ pub(super) fn verify(
     let mut host = TunedHost::here(&own_program()?)?;
     host.claim()?;
     let interrupt = watch_signals(language(common))?;
-    let mut measured = TunedPlan { plan, options, common, output, wanted, host, interrupt, left: vec![] };
-    match measured.effect(asked) {
-        Ok(exit) => Ok(exit),
-        Err(Stop::Interrupted) => Ok(Exit::Interrupted),
-        Err(Stop::Unfinished(conducted)) => measured.output.tell(*conducted, &measured.wanted),
-        Err(Stop::Failed(error)) => Err(error),
-    }
+    let runs = Several::shown_by("wireproof compare RUN…", common);
+    let mut measured = TunedPlan { plan, options, common, output, wanted, host, interrupt, runs, left: vec![] };
+    Ok(measured.effect(asked).unwrap_or_else(|Ended(exit)| {
+        measured.runs.tell();
+        measured.tell_left();
+        exit
+    }))
 }
 
 /// Refuses what has no meaning beside a tuning.
@@ -123,7 +113,7 @@ fn check_combination(plan: &Plan, options: &Measure, identify: &Identify) -> any
         return refuse("the names of a document", "its report compares runs, and certifies none");
     }
     if options.dut_cpus.len() > 1 {
-        return refuse("several numbers of --dut-cpus", "write one");
+        return refuse("several numbers of --dut-cpus", "write one number");
     }
     if !plan.rfc2544.is_empty() || plan.sections().iter().any(|it| matches!(it.method, Method::Search(_))) {
         return refuse("a plan that searches a rate", "each run finds other loads, which cannot be compared");
@@ -140,16 +130,17 @@ struct TunedPlan<'a> {
     wanted: Wanted,
     host: TunedHost,
     interrupt: Arc<AtomicBool>,
+    runs: Several<'a>,
     /// Changes that somebody else changed again while they stood.
     left: Vec<Deviation>,
 }
 
 impl TunedPlan<'_> {
-    fn effect(&mut self, Asked { chosen, goal, option }: Asked) -> Result<Exit, Stop> {
+    fn effect(&mut self, Asked { chosen, goal, option }: Asked) -> Result<Exit, Ended> {
         let before = self.inspect(goal)?;
         // At least two more follow.
         let first = self.measure(None, 3)?;
-        let interfaces = self.interfaces(&first)?;
+        let interfaces = self.interfaces(&first.bed);
         let (plan, _) = planned_for(&mut self.host, chosen, &interfaces)?;
         let plan = without_cuts(plan, self.options.ports.taking().uplink);
         let mut states = Vec::new();
@@ -186,39 +177,39 @@ impl TunedPlan<'_> {
         Ok(findings)
     }
 
-    /// Measures the plan, with the option of a tuning while one stands. The disk needs room for so many runs.
-    fn measure(&mut self, option: Option<&String>, runs: usize) -> Result<Run, Stop> {
+    /// Measures the plan; while a tuning stands, with what it is and the option for it. The disk needs room for so many runs.
+    fn measure(&mut self, tuned: Option<(&str, &str)>, runs: usize) -> Result<Run, Ended> {
         let id = run::new_id();
         self.output.check_room(&id, &self.plan, self.options.bed.senders(), runs)?;
         let _lock = self.output.store().lock_run(&id)?;
         let command = repeat::command(&repeat::with(&repeat::typed(), &["tune"], vec![]));
-        let command = command.into_iter().chain(option.cloned()).collect();
+        let command = command.into_iter().chain(tuned.map(|(_, option)| option.to_owned())).collect();
         let (plan, wireproof) = (self.plan.clone(), agent::build());
         let order = Order::New(Box::new(NewRun { id, plan, command, wireproof, identity: None }));
-        let conducted = self.output.measure(order, &self.wanted, &self.interrupt)?.ok_or(Stop::Interrupted)?;
+        let conducted = self.output.measure(order, &self.wanted, &self.interrupt)?.ok_or(Ended(Exit::Interrupted))?;
+        let apart = tuned.map(|(what, _)| what);
         match conducted {
             OrderOutcome {
                 made: Ok(RunOutcome { run, ending: Ending::Complete, kept: Ok(()) }),
                 given_back: Ok(()),
-            } => Ok(run),
-            conducted => Err(Stop::Unfinished(Box::new(conducted))),
+            } => {
+                self.runs.keep(&run, apart);
+                Ok(run)
+            }
+            conducted => {
+                let (exit, stored) = self.output.tell(conducted, &self.wanted)?;
+                stored.iter().for_each(|run| self.runs.keep(run, apart));
+                Err(Ended(exit))
+            }
         }
     }
 
-    /// Interfaces of this machine that the plan was measured on.
-    fn interfaces(&self, run: &Run) -> anyhow::Result<Vec<String>> {
-        if self.options.bed.stands() {
-            return Ok(vec![]);
+    /// Interfaces of this machine that stay after a run on this bed. Those of a lab end with it, and a bed that stands has them elsewhere.
+    fn interfaces(&self, bed: &Bed) -> Vec<String> {
+        if self.options.bed.stands() || bed.makes_its_links() {
+            return vec![];
         }
-        let here = bed::survey(&self.wanted.program)?.host.hostname;
-        let is_here = |machine: &str| machine.is_empty() || machine == here;
-        let links = link::list()?;
-        // Interfaces of a lab are gone with it.
-        let is_left = |name: &String| links.iter().any(|link| link.name == *name);
-        let ends = run.bed.endpoints.iter().filter(|end| is_here(&end.machine));
-        let mut names: Vec<String> = ends.map(|end| end.interface.clone()).filter(is_left).collect();
-        names.dedup();
-        Ok(names)
+        distinct(bed.ends_here().iter().map(|end| end.interface.clone()))
     }
 
     /// Steps to measure alone: none where there is one only, where that takes too long, or where too few repeats would decide too little.
@@ -237,37 +228,39 @@ impl TunedPlan<'_> {
     }
 
     /// Measures while these changes stand. They are undone whatever comes of it.
-    fn tuned(
-        &mut self,
-        plan: &TuningPlan,
-        what: &str,
-        option: &String,
-        goal: Goal,
-    ) -> Result<(Run, Vec<Finding>), Stop> {
+    fn tuned(&mut self, plan: &TuningPlan, what: &str, option: &str, goal: Goal) -> Result<(Run, Vec<Finding>), Ended> {
         self.host.tune(TuningOrder { plan: plan.clone(), files: vec![], confirm_within: None })?;
         tell(Notice::MeasuringTuned { what }, self.common);
-        let found = self.inspect(goal);
-        let measured = self.measure(Some(option), 2);
-        let undone = self.undo();
-        if let (Err(_), Err(error)) = (&measured, &undone) {
-            explain(error);
+        let found = self.inspect(goal).map_err(Ended::from);
+        let measured = found.and_then(|found| Ok((self.measure(Some((what, option)), 2)?, found)));
+        match (measured, self.undo()) {
+            (Err(Ended(one)), Err(Ended(other))) => Err(Ended(one.and(other))),
+            (measured, undone) => undone.and(measured),
         }
-        let run = measured?;
-        undone?;
-        Ok((run, found?))
     }
 
-    fn undo(&mut self) -> anyhow::Result<()> {
+    fn undo(&mut self) -> Result<(), Ended> {
         match self.host.undo(false, true) {
             Ok(undone) => {
                 self.left.extend(undone.left);
                 Ok(())
             }
             Err(error) => {
+                let ended = Ended::from(error);
                 // Its agent may be gone: what it left is undone as after a crash.
-                bed::clean(&self.wanted.program)?;
-                Err(error.into())
+                let undone = bed::clean(&self.wanted.program)?;
+                if !undone.is_empty() {
+                    say(report::undone_lines(&undone, language(self.common)).trim_end());
+                }
+                Err(ended)
             }
+        }
+    }
+
+    /// Says what somebody else changed again, where no effect says it.
+    fn tell_left(&self) {
+        if !self.left.is_empty() {
+            say(report::tuning_left(&self.left, language(self.common)).trim_end());
         }
     }
 

@@ -53,6 +53,7 @@ mod transactions;
 mod tune;
 mod tune_there;
 mod tuned;
+mod tuning;
 mod unprivileged;
 mod waiting;
 mod watch;

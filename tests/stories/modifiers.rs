@@ -8,22 +8,9 @@ use crate::{
     machine::{Snapshot, agents},
     other_host::signal,
     program::{Desk, text},
+    rfc2544::QUICK,
     waiting::soon,
 };
-
-/// A search that ends at its highest load, in a second.
-const QUICK: [&str; 10] = [
-    "rfc2544",
-    "--tests",
-    "throughput",
-    "--rate",
-    "5 kpps..20 kpps",
-    "--frame-sizes",
-    "128",
-    "--duration",
-    "300 ms",
-    "--json",
-];
 
 /// Tables of nftables in a namespace of this story.
 fn tables(namespace: &str) -> String {

@@ -32,6 +32,20 @@ exceed_ratio = "50 %"
 const TRIALS: &str =
     "load,duration,loss_ratio\n1000000,60,0\n1004000,1,0\n1004000,60,0\n1004000,60,1e-6\n1010000,60,0.01\n";
 
+/// A search for the throughput of a device that ends at its highest load, in a second.
+pub(crate) const QUICK: [&str; 10] = [
+    "rfc2544",
+    "--tests",
+    "throughput",
+    "--rate",
+    "5 kpps..20 kpps",
+    "--frame-sizes",
+    "128",
+    "--duration",
+    "300 ms",
+    "--json",
+];
+
 /// Files of goals and of trials.
 pub(crate) fn files(desk: &Desk) -> [PathBuf; 2] {
     [("goals.toml", GOALS), ("trials.csv", TRIALS)].map(|(name, content)| {

@@ -11,62 +11,26 @@ use crate::{
     program::{Desk, Done, text},
     router::ip,
     schemas::Schemas,
-    waiting::within,
+    tuning::{WHY, profile, values},
+    waiting::soon,
 };
 
-const PATIENCE: Duration = Duration::from_secs(20);
-
 /// Settings of this story's network namespace alone: each kind that a veth has.
-const PROFILE: &str = r#"
-    [[value]]
-    setting = "sysctl net.ipv4.tcp_slow_start_after_idle"
-    value = "0"
-    why = "slow-start"
-    source = "RFC 5681"
+const VALUES: [(&str, &str); 8] = [
+    ("sysctl net.ipv4.tcp_slow_start_after_idle", "0"),
+    ("offload tx-tcp-segmentation", "off"),
+    ("offload rx-gro", "on"),
+    ("qdisc", "pfifo"),
+    ("interface gro_flush_timeout", "20000"),
+    ("channels-combined", "7"),
+    ("rps", "all"),
+    ("sysctl net.ipv4.tcp_rmem", "4096 87380 60000000"),
+];
 
-    [[value]]
-    setting = "sysctl net.ipv4.tcp_rmem"
-    value = "4096 87380 60000000"
-    at-least = true
-    why = "words of my own"
-    source = "somebody"
-
-    [[value]]
-    setting = "offload tx-tcp-segmentation"
-    value = "off"
-    why = "a reason"
-    source = "somebody"
-
-    [[value]]
-    setting = "offload rx-gro"
-    value = "on"
-    why = "gro"
-    source = "somebody"
-
-    [[value]]
-    setting = "qdisc"
-    value = "pfifo"
-    why = "a reason"
-    source = "somebody"
-
-    [[value]]
-    setting = "interface gro_flush_timeout"
-    value = "20000"
-    why = "poll-defer"
-    source = "somebody"
-
-    [[value]]
-    setting = "channels-combined"
-    value = "7"
-    why = "a reason"
-    source = "somebody"
-
-    [[value]]
-    setting = "rps"
-    value = "all"
-    why = "rps"
-    source = "somebody"
-"#;
+/// All of them; the last one at least.
+fn all_values() -> String {
+    values(&VALUES) + "at-least = true\n"
+}
 
 /// A bridge with two members and a macvlan on it.
 struct Ground<'a> {
@@ -97,10 +61,8 @@ fn ground(desk: &Desk) -> Ground<'_> {
     }
     // IPv6 addresses are probed for duplicates first.
     let is_up = || ip("link show top").contains("state UP") && !ip("address").contains("tentative");
-    assert!(within(PATIENCE, is_up));
-    let profile = desk.path("profile.toml");
-    fs::write(&profile, PROFILE).unwrap();
-    Ground { desk, profile: text(&profile).to_owned() }
+    assert!(soon(is_up));
+    Ground { desk, profile: profile(desk, &all_values()) }
 }
 
 impl Ground<'_> {
@@ -153,7 +115,7 @@ impl Settings {
     fn differing(&self) -> String {
         let mut now = Self::read();
         // IPv6 addresses and carriers settle.
-        within(PATIENCE, || {
+        soon(|| {
             now = Self::read();
             *self == now
         });
@@ -202,7 +164,7 @@ fn a_tuning_is_planned_applied_and_undone_exactly() {
     let said = desk.run(&ground.asked("plan", &[]));
     for words in [
         "sysctl net.ipv4.tcp_slow_start_after_idle: 1 → 0",
-        "words of my own [somebody]",
+        &format!("{WHY} [somebody]"),
         "left qdisc: noqueue → pfifo",
     ] {
         assert!(said.out.contains(words), "{words}: {}", said.out);
@@ -274,7 +236,7 @@ fn what_is_not_confirmed_is_undone_and_what_is_confirmed_stays() {
     let state = ground.apply(&["--confirm-within", "6 s"]);
     assert_eq!(state["tuning"]["progress"]["progress"], "waiting", "{state:#}");
     desk.run(&ground.asked("apply", &[])).fails(1, &["waits to be confirmed"]);
-    assert!(within(PATIENCE, || ground.run(&["status", "--json"]).json()["tuning"].is_null()));
+    assert!(soon(|| ground.run(&["status", "--json"]).json()["tuning"].is_null()));
     before.assert_same("its time was up");
     ground.run(&["confirm"]).fails(1, &["no tuning waits"]);
 
@@ -298,7 +260,7 @@ fn what_is_not_confirmed_is_undone_and_what_is_confirmed_stays() {
         found[0]
     };
     signal(holder, "-KILL");
-    assert!(within(PATIENCE, || holders().is_empty()));
+    assert!(soon(|| holders().is_empty()));
     assert_eq!(desk.run(&["clean"]).status, 0);
     with_route.assert_same("its holder was killed");
 }
@@ -322,14 +284,13 @@ fn a_refused_change_undoes_those_before_it_and_says_which() {
     let ground = ground(&desk);
     let before = Settings::read();
     // The kernel takes no such value.
-    let profile = desk.path("refused.toml");
-    let refused = "[[value]]\nsetting = \"sysctl net.ipv4.tcp_congestion_control\"\nvalue = \"no-such\"\nwhy = \"a\"\nsource = \"b\"\n";
-    fs::write(&profile, format!("{PROFILE}\n{refused}")).unwrap();
-    let asked = ["tune", "apply", "--profile", text(&profile), "--dev", "left", "--mtu", "9000"];
-    desk.run(&asked).fails(1, &["tcp_congestion_control", "has been undone"]);
+    let refused = values(&[("sysctl net.ipv4.tcp_congestion_control", "no-such")]);
+    profile(&desk, &(all_values() + &refused));
+    desk.run(&ground.asked("apply", &["--mtu", "9000"])).fails(1, &["tcp_congestion_control", "has been undone"]);
     before.assert_same("refused");
     assert!(ground.run(&["status", "--json"]).json()["tuning"].is_null());
 
+    profile(&desk, &all_values());
     assert!(Command::new("mount").args(["-o", "bind,ro", "/proc/sys", "/proc/sys"]).status().unwrap().success());
     let done = desk.run(&ground.asked("apply", &[]));
     assert!(Command::new("umount").arg("/proc/sys").status().unwrap().success());
@@ -409,7 +370,7 @@ pub(crate) fn kill(desk: &Desk, moments: &mut Moments, kills: u32) -> Result<Tol
         *told.killed.entry(victim).or_default() += 1;
         process.wait().unwrap();
         // The agent of a killed controller undoes what was not kept.
-        within(PATIENCE, || crate::machine::agents().is_empty());
+        soon(|| crate::machine::agents().is_empty());
         let after = format!("kill {kill} (seed {seed:#x}) of the {victim}");
         let clean = desk.run(&["clean"]);
         if clean.status != 0 {

@@ -1,35 +1,17 @@
 //! Tuning of another machine over ssh: planned, applied, confirmed and undone there, also when the connection is cut.
 
-use std::{collections::BTreeMap, fs, process::Command, time::Duration};
+use std::{collections::BTreeMap, fs, process::Command};
 
 use crate::{
     other_host::{ADDRESS, NEAR, OtherHost},
-    program::{Desk, Done, WIREPROOF, done, text, without_caller},
+    program::{Desk, Done, WIREPROOF, done, without_caller},
     schemas::Schemas,
-    waiting::within,
+    tuning::{profile, values},
+    waiting::soon,
 };
 
-const PATIENCE: Duration = Duration::from_secs(30);
-
-const PROFILE: &str = r#"
-    [[value]]
-    setting = "sysctl net.ipv4.tcp_slow_start_after_idle"
-    value = "0"
-    why = "slow-start"
-    source = "RFC 5681"
-
-    [[value]]
-    setting = "offload tx-tcp-segmentation"
-    value = "off"
-    why = "a reason"
-    source = "somebody"
-
-    [[value]]
-    setting = "qdisc"
-    value = "pfifo"
-    why = "a reason"
-    source = "somebody"
-"#;
+const VALUES: [(&str, &str); 3] =
+    [("sysctl net.ipv4.tcp_slow_start_after_idle", "0"), ("offload tx-tcp-segmentation", "off"), ("qdisc", "pfifo")];
 
 /// Two hosts; the second one is tuned.
 struct There {
@@ -41,11 +23,9 @@ struct There {
 impl There {
     fn new() -> Self {
         let (desk, host) = (Desk::new(), OtherHost::with_tmp("size=1g"));
-        let profile = desk.path("profile.toml");
-        fs::write(&profile, PROFILE).unwrap();
-        let profile = text(&profile).to_owned();
+        let profile = profile(&desk, &values(&VALUES));
         // Carriers settle after the wires are made.
-        assert!(within(PATIENCE, || !host.prints(&["ip", "-o", "link"]).contains("NO-CARRIER")));
+        assert!(soon(|| !host.prints(&["ip", "-o", "link"]).contains("NO-CARRIER")));
         Self { desk, host, profile }
     }
 
@@ -82,7 +62,7 @@ impl There {
     }
 
     fn assert_same(&self, before: &BTreeMap<String, String>) {
-        within(PATIENCE, || self.settings() == *before);
+        soon(|| self.settings() == *before);
         assert_eq!(self.settings(), *before, "the second host is not as it was");
         let ledger = self.host.path("state/ledger");
         let left = fs::read_dir(ledger).into_iter().flatten().flatten().map(|file| file.file_name());
@@ -131,9 +111,7 @@ fn a_tuning_whose_connection_is_cut_is_undone_after_its_time() {
     let ssh = there.host.ssh() + " -o ConnectTimeout=2";
     let confirm = there.tune_by(&ssh, "root", "confirm", &[]);
     assert!(confirm.status == 1 && !confirm.err.contains("panicked"), "{}", confirm.err);
-    assert!(
-        within(PATIENCE, || there.settings()["tc qdisc show dev control-f"] == before["tc qdisc show dev control-f"])
-    );
+    assert!(soon(|| there.settings()["tc qdisc show dev control-f"] == before["tc qdisc show dev control-f"]));
     there.cable("up");
     there.assert_same(&before);
     there.tune("root", "confirm", &[]).fails(1, &["no tuning waits"]);

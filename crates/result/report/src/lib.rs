@@ -77,5 +77,5 @@ pub use router::{router, router_is_up};
 pub use show::command;
 pub use sides::{received, received_so_far, sent};
 pub use summary::summary;
-pub use tune::{tuning_made, tuning_plan, tuning_state, tuning_undone};
+pub use tune::{tuning_left, tuning_made, tuning_plan, tuning_state, tuning_undone};
 pub use watch::WatchWords;

@@ -109,10 +109,12 @@ pub enum Notice<'a> {
         /// Runs of the series.
         runs: usize,
     },
-    /// A series was stopped, and these runs of it are kept.
-    SeriesMeasured {
-        /// Each with its number of cores.
+    /// Several runs of a plan were stopped, and these of them are stored.
+    RunsStored {
+        /// Each with what sets it apart from the others.
         runs: &'a str,
+        /// The command line that shows them together.
+        command: &'a str,
     },
     /// A series was stopped, and this measures the rest of it.
     SeriesRest {
@@ -248,6 +250,7 @@ mod tests {
             Notice::IssuedBefore { date: "2026-11-20", measured: "2026-11-21" },
             Notice::Interrupted,
             Notice::Resumable { command: "wireproof resume" },
+            Notice::RunsStored { runs: "r1, r2", command: "wireproof compare" },
             Notice::TimeLeft { seconds: 30 },
             Notice::Sending { interface: "eth1", to: "198.18.0.2" },
             Notice::Listening { interface: "eth1" },

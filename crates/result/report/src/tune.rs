@@ -1,6 +1,6 @@
 //! Tuning as plain text.
 
-use model::tuning::{AppliedChange, LeftOut, PlannedChange, Progress, TuningPlan, TuningState, Undone};
+use model::tuning::{AppliedChange, Deviation, LeftOut, PlannedChange, Progress, TuningPlan, TuningState, Undone};
 
 use crate::{lang::Lang, texts::Texts};
 
@@ -67,12 +67,20 @@ pub fn tuning_undone(undone: &Undone, lang: Lang) -> String {
     if lines.is_empty() {
         lines.push(t.get("tune-undone-none"));
     }
-    let left = undone.left.iter();
-    lines.extend(left.map(|left| t.with("tune-left", &[("change", &left.change), ("now", &left.now)])));
+    lines.extend(left(&undone.left, t));
     if !undone.left.is_empty() {
         lines.push(t.get("tune-left-advice"));
     }
     lines.join("\n") + "\n"
+}
+
+/// Changes that somebody else has changed again, a line each.
+pub fn tuning_left(all: &[Deviation], lang: Lang) -> String {
+    left(all, Texts::of(lang)).map(|line| line + "\n").collect()
+}
+
+pub(crate) fn left(all: &[Deviation], t: &Texts) -> impl Iterator<Item = String> {
+    all.iter().map(|left| t.with("tune-left", &[("change", &left.change), ("now", &left.now)]))
 }
 
 fn head(of_interfaces: &str, of_machine: &str, profile: &str, interfaces: &[String], t: &Texts) -> String {

@@ -17,3 +17,4 @@ notice-throughput-alias = “Throughput” is RFC 1242's highest rate without lo
 notice-unprivileged = Running without root, in a user namespace of its own. With root (sudo), beds can stay (bed up) and other programs can be run in them.
 notice-no-root = Without root on { $machine }, nothing is changed there. With root (sudo here; there a login as root, or sudo that asks for no password), missing addresses can be added and other MTUs measured.
 notice-resumable = The run is kept. Continue it with “{ $command }”.
+notice-runs-stored = Runs so far: { $runs }. “{ $command }” shows them together.

@@ -105,7 +105,6 @@ deviation-sender-limited = The sender did not reach the highest load of the plan
 deviation-below-line = The highest load of the tests is below what the link carries, at one frame size or more.
 deviation-short-waits = After a trial the tester waits until no frame has come for 200 ms, instead of 2 s for the last frames and 5 s more for the device (RFC 2544, section 23).
 notice-series-run = Run { $run } of { $runs }, with --dut-cpus { $cores }.
-notice-series-measured = Runs of the series so far: { $runs }. “wireproof rfc2544 table RUN…” shows them in one table.
 notice-series-rest = Measure the rest of the series with “{ $command }”.
 notice-isolated-only = RFC 2544 tests overload what they measure: only on an isolated bed, never on a network in production (RFC 6815).
 notice-no-device = No device is known between the ends of this bed: the tester itself is measured.

@@ -105,7 +105,6 @@ deviation-sender-limited = 一部のフレーム長で、送信側が測定プ�
 deviation-below-line = 一部のフレーム長で、試験の最大負荷がリンクの運べる最大値を下回っています。
 deviation-short-waits = 試行の後に待つ時間は、最後の受信から 200 ms です。RFC 2544(23節)では、残りのフレームを 2 s、さらに装置の安定を 5 s 待ちます。
 notice-series-run = 測定 { $run }/{ $runs }: --dut-cpus { $cores }
-notice-series-measured = ここまでの測定: { $runs }。「wireproof rfc2544 table RUN…」で1つの表に示せます。
 notice-series-rest = 残りは「{ $command }」で測定できます。
 notice-isolated-only = RFC 2544 の試験は測定対象に過負荷を与えます。隔離された試験環境でのみ行い、運用中のネットワークでは行わないでください(RFC 6815)。
 notice-no-device = この試験環境の両端の間に装置が確認されていません。測定するのは試験装置自身です。
