@@ -5,6 +5,7 @@ use std::iter;
 use csv::{Terminator, WriterBuilder};
 use model::{
     Verdict,
+    alike::distinct,
     device_table::{DeviceRow, DeviceTable},
     rfc2544::PortRates,
     stream::Sizes,
@@ -22,6 +23,18 @@ use crate::{
 /// Columns of words; figures follow, and then words again.
 const WORDS: usize = 3;
 const FIGURES: usize = 5;
+
+/// Names of the ports; numbers, as in the CSV, where those of two rows differ.
+fn ports(table: &DeviceTable) -> Vec<String> {
+    let named = |place: usize| distinct(table.rows.iter().filter_map(|row| Some(&row.ports.get(place)?.port)));
+    let names: Vec<_> = (0..most_ports(table)).map(named).collect();
+    let is_one_bed = names.iter().all(|names| names.len() == 1);
+    let name = |(place, names): (usize, &Vec<&String>)| match names.as_slice() {
+        [name] if is_one_bed => (*name).clone(),
+        _ => format!("port{}", place + 1),
+    };
+    names.iter().enumerate().map(name).collect()
+}
 
 /// Ports that rows have at the most.
 fn most_ports(table: &DeviceTable) -> usize {
@@ -57,9 +70,9 @@ pub fn device_table_markdown(table: &DeviceTable, lang: Lang) -> String {
 
 /// The head, and the cells of each row.
 fn cells(table: &DeviceTable, t: &Texts) -> (Vec<String>, Vec<Vec<String>>) {
-    let ports = table.rows.iter().max_by_key(|row| row.ports.len()).map(|row| row.ports.as_slice()).unwrap_or_default();
+    let ports = ports(table);
     let of_ports =
-        ports.iter().flat_map(|port| ["col-port-tx", "col-port-rx"].map(|key| t.with(key, &[("port", &port.port)])));
+        ports.iter().flat_map(|port| ["col-port-tx", "col-port-rx"].map(|key| t.with(key, &[("port", port)])));
     let key = |key: &str| t.get(key);
     let head = [key("device-table-device"), key("device-table-setting"), key("col-frame")].into_iter();
     let head = head.chain([key("device-table-cores"), key("rfc2544-throughput")]).chain(of_ports);
@@ -194,6 +207,16 @@ mod tests {
         assert!(lines[2].contains("≥ 1.0000") && lines[2].contains("INCONCLUSIVE, "), "{text}");
         assert!(text.contains("several machines"), "{text}");
         assert!(device_table(&table(), Lang::Ja).contains("1.0000 以上"));
+    }
+
+    #[test]
+    fn ports_of_different_beds_are_numbered() {
+        let mut table = table();
+        let head = |table: &DeviceTable| device_table(table, Lang::En).lines().next().map(str::to_owned).unwrap();
+        assert!(head(&table).contains("a Tx  "), "{}", head(&table));
+        table.rows[1].ports[0].port = "eth1".to_owned();
+        assert!(head(&table).contains("port1 Tx") && head(&table).contains("port2 Rx"), "{}", head(&table));
+        assert!(!head(&table).contains("a Tx"), "{}", head(&table));
     }
 
     #[test]
