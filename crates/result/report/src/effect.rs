@@ -1,10 +1,12 @@
 //! Effect of a tuning as plain text for the terminal.
 
+use std::fmt::Display;
+
 use model::{
     Finding,
     comparison::RunComparison,
     inspection,
-    tuning::{StepEffect, TunedState, TuningEffect},
+    tuning::{StepEffect, StepOutcome, TunedState, TuningEffect},
 };
 
 use crate::{
@@ -13,7 +15,7 @@ use crate::{
     lang::Lang,
     show,
     texts::Texts,
-    tune::{unchanged, value},
+    tune::{self, unchanged, value},
 };
 
 /// Text of `wireproof verify --tune`: each figure before the tuning and with it, the drift, what each step brought, and what was not
@@ -109,7 +111,7 @@ pub(crate) fn left(effect: &TuningEffect, t: &Texts) -> Vec<String> {
     if effect.left.is_empty() {
         return vec![t.get("effect-all-undone")];
     }
-    effect.left.iter().map(|left| t.with("tune-left", &[("change", &left.change), ("now", &left.now)])).collect()
+    tune::left(&effect.left, t).collect()
 }
 
 pub(crate) fn inspected(effect: &TuningEffect, t: &Texts) -> String {
@@ -134,11 +136,23 @@ pub(crate) fn notes(effect: &TuningEffect, t: &Texts) -> Vec<String> {
     if effect.states.is_empty() {
         return vec![];
     }
-    let confidence = format!("{:.2} %", effect.confidence * 100.0);
+    let values: [(&str, &dyn Display); 2] =
+        [("figures", &effect.compared), ("confidence", &short_of_certain(effect.confidence))];
     let is_stepwise = effect.states.iter().any(|state| state.step.is_some());
-    vec![
-        t.get("effect-note-drift"),
-        t.with("effect-note-many", &[("figures", &effect.compared), ("confidence", &confidence)]),
-        t.get(if is_stepwise { "effect-note-alone" } else { "effect-note-together" }),
-    ]
+    let related = effect.steps.iter().filter(|step| step.outcome != StepOutcome::Unrelated).count();
+    let steps = match related {
+        _ if is_stepwise => Some("effect-note-alone"),
+        // The state of all steps is the state of the one that could have changed a figure.
+        0 | 1 => None,
+        _ => Some("effect-note-together"),
+    };
+    let notes = [t.get("effect-note-drift"), t.with("effect-note-many", &values)];
+    notes.into_iter().chain(steps.map(|key| t.get(key))).collect()
+}
+
+/// A confidence with two decimals, or as many as set it apart from 100 %.
+fn short_of_certain(confidence: f64) -> String {
+    let doubt = (1.0 - confidence) * 100.0;
+    let decimals = (-doubt.log10()).ceil().clamp(2.0, 9.0) as usize;
+    format!("{:.decimals$} %", confidence * 100.0)
 }

@@ -75,10 +75,22 @@ fn each_form_says_what_changed_what_could_have_done_it_and_what_was_left() {
     }
     let text = in_words(&effect, Lang::En);
     // Six trials are too few for as many figures as these.
-    for words in ["not decided", "always suffice", "Bonferroni", "mended by the steps: 1", "All steps were made at once"] {
+    for words in
+        ["not decided", "always suffice", "Bonferroni", "mended by the steps: 1", "All steps were made at once"]
+    {
         assert!(text.contains(words), "{words}: {text}");
     }
     assert!(in_words(&nothing, Lang::En).contains("nothing to change for latency"));
+}
+
+#[test]
+fn notes_fit_the_number_of_steps_and_of_figures() {
+    let ([effect, _], _) = effects();
+    let one = TuningEffect { steps: effect.steps[..1].to_vec(), ..effect.clone() };
+    let text = in_words(&one, Lang::En);
+    assert!(!text.contains("All steps were made at once") && text.contains("Bonferroni"), "{text}");
+    let many = TuningEffect { compared: 1001, confidence: 1.0 - 0.05 / 1001.0, ..effect };
+    assert!(in_words(&many, Lang::En).contains("99.995 % confidence"), "{}", in_words(&many, Lang::En));
 }
 
 #[test]
