@@ -247,7 +247,7 @@ pub struct AtThroughput {
     pub forwarded_l1_bps: f64,
     /// Frames that the trial sent, all directions together. A device that loses one in more of them may lose none in it.
     pub frames: u64,
-    /// Frames of them that did not arrive; where none is missing, a loss rate of 3 divided by the frames is excluded (95 %).
+    /// Frames of them that did not arrive. None is no bound of the loss rate, as the search chose the trial by its result.
     pub lost: u64,
     /// Whether a higher load was shown to fail; otherwise the device may forward more.
     pub is_bounded: bool,

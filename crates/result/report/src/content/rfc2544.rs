@@ -151,14 +151,9 @@ fn rate_of(at: &AtThroughput, t: &Texts) -> String {
     if at.is_bounded { rate } else { t.with("rfc2544-or-more", &[("value", &rate)]) }
 }
 
-/// Frames without a loss that exclude a loss rate of one in as many, with a confidence of 95 %: the rule of three.
-const RULE_OF_THREE: f64 = 3.0;
-
-/// The smallest loss rate that a trial without loss excludes.
-fn loss_below(at: &AtThroughput) -> String {
-    or_none(Some(at.frames).filter(|frames| at.lost == 0 && *frames > 0), |frames| {
-        percent(RULE_OF_THREE / frames as f64)
-    })
+/// Lost frames of those that the trial sent. No bound of the loss rate follows from none: the search chose the trial by its result.
+fn lost_of(at: &AtThroughput, t: &Texts) -> String {
+    t.with("rfc2544-lost-of", &[("lost", &grouped(at.lost)), ("frames", &grouped(at.frames))])
 }
 
 /// A result at a frame size.
@@ -198,7 +193,7 @@ fn throughput(sizes: &[TestedSize], t: &Texts) -> Option<Block> {
         .figures(t.get("col-forwarded-sum"), |(_, at)| packet_rate(at.forwarded_pps))
         .figures(t.get("rfc2544-col-share"), move |(size, at)| share(size, at))
         .only_if(rows.iter().any(|(size, _)| size.line_pps.is_some()))
-        .figures(t.get("rfc2544-col-loss-below"), |(_, at)| loss_below(at))
+        .figures(t.get("rfc2544-col-lost-of"), |(_, at)| lost_of(at, t))
         .figures(t.get("col-trial"), |(_, at)| at.trial.to_string())
         .table(t.get("rfc2544-throughput-caption"), &rows);
     Some(table)
