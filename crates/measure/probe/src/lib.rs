@@ -15,6 +15,7 @@ mod datagrams;
 mod direction;
 mod error;
 mod greeting;
+mod programs;
 mod schedule;
 mod socket;
 

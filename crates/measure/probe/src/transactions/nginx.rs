@@ -3,12 +3,10 @@
 //! Each is nginx's single process. A master would leave its workers behind where it is killed, and would be root.
 
 mod folder;
-mod program;
 
 use std::{
-    fs,
-    net::{IpAddr, SocketAddr},
-    process::{Child, Command, Stdio},
+    net::SocketAddr,
+    process::{Command, Stdio},
     thread,
     time::{Duration, Instant},
 };
@@ -21,11 +19,12 @@ use model::{
 };
 use socket2::Type;
 
-use self::{folder::Folder, program::Program};
+use self::folder::Folder;
 use super::{backlog, threads};
 use crate::{
     Control, Prepared, ProbeError, Window,
     error::socket_error,
+    programs::{Processes, listeners, nginx::Program},
     socket::{STOP_CHECK, bound},
 };
 
@@ -44,19 +43,6 @@ pub(super) struct Nginx {
     folder: Folder,
 }
 
-/// Processes that end with this value.
-struct Processes(Vec<Child>);
-
-impl Drop for Processes {
-    fn drop(&mut self) {
-        for child in &mut self.0 {
-            // Fails only where it has ended.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
-    }
-}
-
 impl Nginx {
     /// Starts it on a free port of the setup's address, and waits until it listens.
     pub(super) fn start(paths: &[HttpPath], spec: &TransactionsSpec, setup: &SideSetup) -> Result<Self, ProbeError> {
@@ -68,7 +54,7 @@ impl Nginx {
         let address = address.as_socket().unwrap_or(any);
         let folder = Folder::make(paths)?;
         folder.configure(&program, address, spec.connections)?;
-        let mut nginx = Self { address, version: program.version(), processes: Processes(Vec::new()), folder };
+        let mut nginx = Self { address, version: program.version(), processes: Processes::default(), folder };
         for number in 0..threads(spec, setup) {
             let child = nginx.command(&program, number, setup)?.spawn().map_err(|error| unable(&error.to_string()))?;
             nginx.processes.0.push(child);
@@ -136,37 +122,14 @@ fn unable(why: &str) -> ProbeError {
     ProbeError::Unable { what: "nginx".to_owned(), why: why.to_owned() }
 }
 
-/// Sockets of this network namespace that listen on this address.
-fn listeners(address: SocketAddr) -> usize {
-    let table = if address.is_ipv4() { "/proc/thread-self/net/tcp" } else { "/proc/thread-self/net/tcp6" };
-    let (local, mut count) = (as_in_proc(address), 0);
-    for line in fs::read_to_string(table).unwrap_or_default().lines() {
-        let mut words = line.split_whitespace().skip(1);
-        // 0A: TCP_LISTEN of net/tcp_states.h.
-        count += usize::from(words.next() == Some(&local) && words.nth(1) == Some("0A"));
-    }
-    count
-}
-
-/// As proc_pid_net(5) has it: words of the address in the byte order of this machine, and the port.
-fn as_in_proc(address: SocketAddr) -> String {
-    let bytes = match address.ip() {
-        IpAddr::V4(ip) => ip.octets().to_vec(),
-        IpAddr::V6(ip) => ip.octets().to_vec(),
-    };
-    let word = |bytes: &[u8]| bytes.try_into().map_or(0, u32::from_ne_bytes);
-    let words: String = bytes.chunks_exact(4).map(|bytes| format!("{:08X}", word(bytes))).collect();
-    format!("{words}:{:04X}", address.port())
-}
-
 #[cfg(test)]
 mod tests {
-    use std::{net::TcpListener, os::unix::fs::PermissionsExt};
+    use std::{fs, os::unix::fs::PermissionsExt};
 
     use model::{Bytes, IpVersion, WaitMode, fixture::setup, probe::Exchange};
 
     use super::*;
-    use crate::control::NoWindow;
+    use crate::{control::NoWindow, programs};
 
     fn start(paths: &[&str]) -> Result<Nginx, ProbeError> {
         let spec = TransactionsSpec {
@@ -190,7 +153,7 @@ mod tests {
         let mode = |name: &str| fs::metadata(folder.join(name)).expect("there").permissions().mode() & 0o7777;
         let modes = ["", "files", "files/a", "files/a/b", "nginx.conf", "log", "temporary"].map(mode);
         assert_eq!(modes, [0o710, 0o750, 0o750, 0o640, 0o640, 0o600, 0o700]);
-        let is_root = program::is_root();
+        let is_root = programs::is_root();
         let status = fs::read_to_string(format!("/proc/{}/status", nginx.processes.0[0].id())).expect("it runs");
         assert!(!is_root || status.contains("\nUid:\t65534\t65534\t65534\t65534\nGid:\t65534\t65534\t65534\t65534\n"));
         drop(nginx);
@@ -217,23 +180,5 @@ mod tests {
     fn a_path_beneath_a_file_is_refused() {
         let error = start(&["/a", "/a/b"]).err().expect("no folder can be a file").to_string();
         assert!(error.starts_with("nginx: /"), "{error}");
-    }
-
-    #[test]
-    fn who_listens_is_counted() {
-        for local in ["127.0.0.1:0", "[::1]:0"] {
-            let listener = TcpListener::bind(local).expect("loopback");
-            let address = listener.local_addr().expect("bound");
-            assert_eq!(listeners(address), 1, "{address}");
-            drop(listener);
-            // A child that another test has just forked holds it until it executes its program.
-            let gone = (0..5_000).any(|_| {
-                listeners(address) == 0 || {
-                    thread::sleep(Duration::from_millis(1));
-                    false
-                }
-            });
-            assert!(gone, "{address}");
-        }
     }
 }

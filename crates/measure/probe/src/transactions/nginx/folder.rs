@@ -5,28 +5,22 @@
 use std::{
     env,
     fmt::Write as _,
-    fs::{self, File, Metadata, OpenOptions, Permissions},
-    io::{self, Read},
+    fs::{self, File},
+    io,
     net::SocketAddr,
-    os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown},
     path::{Path, PathBuf},
     process::Stdio,
-    time::Duration,
 };
 
 use kernel::privilege;
 use model::{Privilege, probe::HttpPath};
-use rustix::process::geteuid;
-use tempfile::TempDir;
 
-use super::{
-    program::{NOBODY, Program, is_root},
-    unable,
+use super::unable;
+use crate::{
+    ProbeError,
+    programs::{self, nginx::Program, share},
+    socket::BACKLOG,
 };
-use crate::{ProbeError, socket::BACKLOG};
-
-/// Bytes of nginx's own words that are read.
-const LONGEST_WORDS: u64 = 2048;
 
 /// Connections beside those of the trial.
 const OTHERS: u32 = 512;
@@ -34,24 +28,17 @@ const OTHERS: u32 = 512;
 /// Beginning of each folder's name.
 const PREFIX: &str = "wireproof-nginx-";
 
-/// A younger folder may be in the making.
-const OLD: Duration = Duration::from_secs(60);
+/// Folder in it that belongs to nginx.
+const TEMPORARY: &str = "temporary";
 
-/// Files that nginx reads and writes. Its lock shows others that it is in use.
-pub(super) struct Folder {
-    folder: TempDir,
-    _lock: File,
-}
+/// Files that nginx reads and writes.
+pub(super) struct Folder(programs::Folder);
 
 impl Folder {
     /// Makes the folder with a file for each path.
     pub(super) fn make(paths: &[HttpPath]) -> Result<Self, ProbeError> {
-        remove_abandoned();
-        let failed = |error: io::Error| unable(&format!("a temporary folder for it: {error}"));
-        let folder = tempfile::Builder::new().prefix(PREFIX).tempdir().map_err(failed)?;
-        let lock = File::create(folder.path().join("lock")).map_err(failed)?;
-        lock.lock().map_err(failed)?;
-        let folder = Self { folder, _lock: lock };
+        let made = programs::Folder::make(&env::temp_dir(), PREFIX);
+        let folder = Self(made.map_err(|error| unable(&format!("a temporary folder for it: {error}")))?);
         folder.check()?;
         folder.fill(paths).map_err(|error| unable(&format!("{}: {error}", folder.path().display())))?;
         Ok(folder)
@@ -70,7 +57,6 @@ impl Folder {
     }
 
     fn fill(&self, paths: &[HttpPath]) -> io::Result<()> {
-        share(self.path(), 0o710)?;
         let root = self.path().join("files");
         fs::create_dir(&root)?;
         share(&root, 0o750)?;
@@ -87,10 +73,7 @@ impl Folder {
             File::create_new(&file)?.set_len(path.size.0)?;
             share(&file, 0o640)?;
         }
-        let temporary = PathBuf::from(self.temporary());
-        fs::create_dir(&temporary)?;
-        fs::set_permissions(&temporary, Permissions::from_mode(0o700))?;
-        if is_root() { chown(&temporary, Some(NOBODY), Some(NOBODY)) } else { Ok(()) }
+        self.0.make_room(TEMPORARY).map(drop)
     }
 
     /// Writes the configuration.
@@ -127,7 +110,7 @@ impl Folder {
     }
 
     pub(super) fn path(&self) -> &Path {
-        self.folder.path()
+        self.0.path()
     }
 
     pub(super) fn configuration(&self) -> PathBuf {
@@ -136,81 +119,16 @@ impl Folder {
 
     /// Folder in which nginx may write.
     pub(super) fn temporary(&self) -> String {
-        format!("{}/temporary", self.path().display())
+        format!("{}/{TEMPORARY}", self.path().display())
     }
 
-    /// File for nginx's messages. It gets the open file, and cannot open it.
+    /// File for nginx's messages.
     pub(super) fn log(&self) -> Result<Stdio, ProbeError> {
-        let path = self.path().join("log");
-        let file = OpenOptions::new().append(true).create(true).mode(0o600).open(&path);
-        Ok(file.map_err(|error| unable(&format!("{}: {error}", path.display())))?.into())
+        self.0.log().map_err(|error| unable(&format!("{}: {error}", self.path().display())))
     }
 
-    /// Words of nginx, without signs that a terminal would obey.
+    /// Words of nginx.
     pub(super) fn words(&self) -> String {
-        let mut words = Vec::new();
-        let read = File::open(self.path().join("log")).and_then(|log| log.take(LONGEST_WORDS).read_to_end(&mut words));
-        match read {
-            Ok(0) | Err(_) => "it said nothing".to_owned(),
-            Ok(_) => clean(&String::from_utf8_lossy(&words)),
-        }
-    }
-}
-
-/// Removes folders of agents that were killed. Failures are the next one's matter.
-fn remove_abandoned() {
-    for entry in fs::read_dir(env::temp_dir()).into_iter().flatten().flatten() {
-        let is_named = entry.file_name().to_str().is_some_and(|name| name.starts_with(PREFIX));
-        if is_named && is_abandoned(&entry.path()) {
-            let _ = fs::remove_dir_all(entry.path());
-        }
-    }
-}
-
-/// Whether it is this user's folder, and old, and nobody holds its lock.
-fn is_abandoned(folder: &Path) -> bool {
-    let is_ours = |known: &Metadata| known.is_dir() && known.uid() == geteuid().as_raw();
-    let is_old = |known: &Metadata| known.modified().is_ok_and(|time| time.elapsed().is_ok_and(|age| age > OLD));
-    let known = fs::symlink_metadata(folder);
-    known.is_ok_and(|known| is_ours(&known) && is_old(&known))
-        && File::open(folder.join("lock")).is_ok_and(|lock| lock.try_lock().is_ok())
-}
-
-fn clean(words: &str) -> String {
-    let lines = words.lines().map(str::trim).filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ");
-    lines.chars().filter(|c| !c.is_control()).collect()
-}
-
-/// Sets permissions, and where this process is root, gives nginx's group those of a group.
-fn share(path: &Path, mode: u32) -> io::Result<()> {
-    if is_root() {
-        chown(path, None, Some(NOBODY))?;
-    }
-    fs::set_permissions(path, Permissions::from_mode(mode))
-}
-
-#[cfg(test)]
-mod tests {
-    use std::time::SystemTime;
-
-    use super::*;
-
-    #[test]
-    fn the_folder_of_an_agent_that_was_killed_goes_with_the_next_one() {
-        let make = || Folder::make(&[]).expect("room for it");
-        let grow_old = |folder: &Path| {
-            let time = SystemTime::now() - 2 * OLD;
-            File::open(folder).and_then(|folder| folder.set_modified(time)).expect("ours");
-        };
-        let used = make();
-        let Folder { folder, _lock: lock } = make();
-        drop(lock);
-        let abandoned = folder.keep();
-        grow_old(used.path());
-        drop(make());
-        assert!(abandoned.exists() && used.path().exists(), "one is young, the other is in use");
-        grow_old(&abandoned);
-        drop(make());
-        assert!(!abandoned.exists() && used.path().exists());
+        self.0.words()
     }
 }

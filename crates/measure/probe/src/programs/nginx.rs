@@ -1,24 +1,13 @@
 //! The program nginx, as it is installed here.
 
 use std::{
-    env,
-    ffi::OsString,
-    os::unix::process::CommandExt,
     path::PathBuf,
     process::{Command, Stdio},
 };
 
-use kernel::{privilege, process::tie};
-use model::Privilege;
+use kernel::process::tie;
 
-use super::unable;
-use crate::ProbeError;
-
-/// User and group without rights of their own ("nobody", the kernel's own overflow ID).
-pub(super) const NOBODY: u32 = 65_534;
-
-/// Folders that are not on the PATH of an ordinary user.
-const FOLDERS: [&str; 2] = ["/usr/sbin", "/usr/local/sbin"];
+use crate::{ProbeError, programs};
 
 /// Longest version shown.
 const LONGEST_VERSION: usize = 20;
@@ -30,7 +19,7 @@ const ERROR_LOG: [u32; 3] = [1, 19, 5];
 const MODULES: [&str; 4] = ["proxy", "fastcgi", "uwsgi", "scgi"];
 
 /// The nginx program: its path and its version.
-pub(super) struct Program {
+pub(crate) struct Program {
     path: PathBuf,
     /// Like `1.26.3`.
     version: String,
@@ -40,10 +29,8 @@ pub(super) struct Program {
 
 impl Program {
     /// Finds it, and asks for its version.
-    pub(super) fn find() -> Result<Self, ProbeError> {
-        let folders = env::var_os("PATH").unwrap_or_else(|| OsString::from("/usr/bin:/bin"));
-        let folders = env::split_paths(&folders).chain(FOLDERS.map(PathBuf::from));
-        let path = folders.map(|folder| folder.join("nginx")).find(|path| path.is_absolute() && path.is_file());
+    pub(crate) fn find() -> Result<Self, ProbeError> {
+        let path = programs::find("nginx");
         let path = path.ok_or_else(|| {
             unable(
                 "there is no such program at the far side; install the package nginx there (its service is not needed), or use wireproof's \
@@ -60,36 +47,30 @@ impl Program {
     }
 
     /// A call of it, by a user without rights where this process is root, and without our environment.
-    pub(super) fn command(&self) -> Command {
-        let mut command = Command::new(&self.path);
-        command.env_clear();
-        if is_root() {
-            command.uid(NOBODY).gid(NOBODY);
-        }
-        command
+    pub(crate) fn command(&self) -> Command {
+        programs::command(&self.path)
     }
 
     /// Like `nginx/1.26.3`.
-    pub(super) fn version(&self) -> String {
+    pub(crate) fn version(&self) -> String {
         format!("nginx/{}", self.version)
     }
 
     /// Whether it can be told on the command line where its errors go.
-    pub(super) fn takes_error_log(&self) -> bool {
+    pub(crate) fn takes_error_log(&self) -> bool {
         let mut numbers = self.version.split('.').map_while(|number| number.parse::<u32>().ok());
         let numbers: [u32; 3] = std::array::from_fn(|_| numbers.next().unwrap_or(0));
         numbers >= ERROR_LOG
     }
 
     /// Modules whose folders for temporary files it has to be told of.
-    pub(super) fn modules(&self) -> impl Iterator<Item = &str> {
+    pub(crate) fn modules(&self) -> impl Iterator<Item = &str> {
         MODULES.into_iter().filter(|module| !self.about.contains(&format!("--without-http_{module}_module")))
     }
 }
 
-/// Whether this process may become another user, and should.
-pub(super) fn is_root() -> bool {
-    privilege::current() == Privilege::Root
+fn unable(why: &str) -> ProbeError {
+    ProbeError::Unable { what: "nginx".to_owned(), why: why.to_owned() }
 }
 
 fn version(about: &str) -> String {
