@@ -38,6 +38,8 @@ const NO_NOUNS: [&str; 11] = [
 /// Production files outside of a probe's own that name it; the numbers only go down.
 const NAME_PACKETS: usize = 16;
 const NAME_TRANSACTIONS: usize = 8;
+/// Three are goodput's, which has a module of this name as well.
+const NAME_TRANSFER: usize = 11;
 /// Production files outside of a probe's own that tell probes apart: the registrations of the rooms.
 const MATCH_PROBES: [&str; 3] = [
     "crates/control/run/src/probes/mod.rs",
@@ -212,14 +214,17 @@ fn modules_beside_each_other_form_no_ring() {
 /// The next probe should not have to be named in many places.
 #[test]
 fn few_files_outside_of_its_folders_name_a_probe() {
-    // A doubt of any probe's is called PacketsDisagree; a rate of transactions is a unit.
+    // A doubt of any probe's is called PacketsDisagree; a rate of transactions is a unit, one of a transfer a metric.
     hold_to_names("Packets", "packets", &["PacketsDisagree"], NAME_PACKETS);
     hold_to_names("Transactions", "transactions", &[], NAME_TRANSACTIONS);
+    hold_to_names("Transfer", "transfer", &["TransferRate"], NAME_TRANSFER);
 }
 
 /// Whether a file is one probe's own.
 fn is_of_a_probe(file: &Path) -> bool {
-    ["forwarding", "goodput", "latency", "packets", "path", "transactions"].iter().any(|probe| is_of(probe, file))
+    ["forwarding", "goodput", "latency", "packets", "path", "transactions", "transfer"]
+        .iter()
+        .any(|probe| is_of(probe, file))
 }
 
 /// Whether a file or a folder around it has this name.

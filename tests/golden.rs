@@ -1,7 +1,8 @@
 //! Stores of earlier days and what the program says of them: each document byte for byte.
 //!
 //! A folder of `tests/golden` has a store `runs.db.gz`, as its `make_store.py` once made it: `everything` has runs of every probe, bed, doubt
-//! and failure of its day, `transactions` those of that probe, `doubts` doubts and places that came later, `devices` doubts about devices under test. A file of its `said` has what the program says of one run: its summary, the
+//! and failure of its day, `transactions` and `transfer` those of these probes, `doubts` doubts and places that came later, `devices` doubts about
+//! devices under test. A file of its `said` has what the program says of one run: its summary, the
 //! report as Markdown, CSV and JSON, and of longer forms a digest of each part; those of [`WHOLE`] runs are there whole. The program alone is
 //! asked, so that this test outlives how it is built.
 //!
@@ -28,6 +29,8 @@ const WHOLE: [&str; 3] = ["every-doubt", "identified", "served"];
 const EVERYTHING: &str = "everything";
 
 const TRANSACTIONS: &str = "transactions";
+
+const TRANSFER: &str = "transfer";
 
 const DOUBTS: &str = "doubts";
 
@@ -299,6 +302,11 @@ fn runs_of_transactions_are_reported_as_they_were() {
 }
 
 #[test]
+fn runs_of_transfers_are_reported_as_they_were() {
+    all_runs(TRANSFER);
+}
+
+#[test]
 fn newer_doubts_and_places_are_reported_as_they_were() {
     all_runs(DOUBTS);
 }
@@ -342,7 +350,7 @@ fn tables(name: &str, value: &Value, visit: &mut impl FnMut(&str, &serde_json::M
 fn every_doubt_place_and_failure_stands_in_a_store() {
     let mut found: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut schema = Value::Null;
-    for store in [EVERYTHING, TRANSACTIONS, DOUBTS, DEVICES] {
+    for store in [EVERYTHING, TRANSACTIONS, TRANSFER, DOUBTS, DEVICES] {
         let desk = Desk::new(store, "variants");
         schema = desk.json(&["schema", "run"]);
         for (name, id) in desk.runs() {

@@ -100,7 +100,7 @@ const fn manual(command: &'static str, statuses: &'static [Status], examples: &'
     Manual { command, examples, statuses }
 }
 
-const MANUALS: [Manual; 46] = [
+const MANUALS: [Manual; 47] = [
     manual(
         "",
         ANY,
@@ -184,6 +184,14 @@ const MANUALS: [Manual; 46] = [
         &[
             ("transactions --kind crr", "A connection for each request."),
             ("transactions --kind http --rate \"10 ktps\"", "HTTP at a fixed rate."),
+        ],
+    ),
+    manual(
+        "transfer",
+        JUDGED,
+        &[
+            ("transfer --methods tcp,nc,scp --size \"256 MiB\"", "Three methods, and a smaller file."),
+            ("transfer --mtus 1500,9000", "All methods, with two MTUs."),
         ],
     ),
     manual(

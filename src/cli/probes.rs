@@ -9,12 +9,14 @@ mod packets;
 mod path;
 mod shared;
 mod transactions;
+mod transfer;
 
 use clap::Subcommand;
 use model::{FrameSize, Plan, Stack, plan::PlanError};
 
 use self::{
     forwarding::ForwardingOptions, goodput::GoodputOptions, latency::LatencyOptions, transactions::TransactionsOptions,
+    transfer::TransferOptions,
 };
 pub(crate) use self::{goodput::KNOWN as GOODPUT, packets::PacketsOptions, path::PathOptions, shared::apply};
 use super::{Measure, PacketsAction};
@@ -61,6 +63,13 @@ pub(crate) enum ProbeCommand {
         #[command(flatten)]
         options: Measure,
     },
+    /// Move a file from one end to the other by wireproof itself and by installed programs, and compare their rates.
+    Transfer {
+        #[command(flatten)]
+        probe: TransferOptions,
+        #[command(flatten)]
+        options: Measure,
+    },
     /// Check whether a device forwards correctly: crafted frames are compared where they arrive, and its answers judged.
     Forwarding {
         #[command(flatten)]
@@ -85,6 +94,7 @@ impl ProbeCommand {
             Self::Goodput { probe, options } | Self::Throughput { probe, options } => (probe, options),
             Self::Packets { probe, options, .. } => (&**probe, options),
             Self::Transactions { probe, options } => (probe, options),
+            Self::Transfer { probe, options } => (probe, options),
             Self::Forwarding { probe, options } => (probe, options),
             Self::Path { probe, options } => (probe, options),
         }
@@ -106,8 +116,15 @@ pub(crate) struct Known {
 }
 
 /// All of them.
-pub(crate) const PROBES: &[&Known] =
-    &[&latency::KNOWN, &goodput::KNOWN, &packets::KNOWN, &transactions::KNOWN, &forwarding::KNOWN, &path::KNOWN];
+pub(crate) const PROBES: &[&Known] = &[
+    &latency::KNOWN,
+    &goodput::KNOWN,
+    &packets::KNOWN,
+    &transactions::KNOWN,
+    &transfer::KNOWN,
+    &forwarding::KNOWN,
+    &path::KNOWN,
+];
 
 /// Options of one probe.
 pub(crate) trait ProbeOptions {

@@ -1,7 +1,7 @@
 //! The machine, which the tests have to leave unchanged.
 //!
-//! Each story has its own ground: its thread, and every program that it starts, have a network, mounts (`/run` and
-//! `/var/lib/wireproof` are empty) and IPC that no other story sees.
+//! Each story has its own ground: its thread, and every program that it starts, have a network, mounts (`/run`,
+//! `/var/lib/wireproof` and `/dev/shm` are empty) and IPC that no other story sees.
 //!
 //! So names of namespaces, interfaces and beds may be the same in two stories, a [`Snapshot`] shows only this story's
 //! changes, and three stories run at a time, as most of them wait. They share process numbers, `/tmp`, the cores, and
@@ -157,9 +157,10 @@ fn take_own_ground() {
     namespace::isolate_thread().unwrap();
     // Names of namespaces are mounts, and others' names would disappear when they are deleted.
     while Command::new("umount").args(["--lazy", "/run/netns"]).stderr(Stdio::null()).status().unwrap().success() {}
-    for folder in ["/run", "/var/lib/wireproof"] {
+    for (folder, mode) in [("/run", "755"), ("/var/lib/wireproof", "755"), ("/dev/shm", "1777")] {
         fs::create_dir_all(folder).unwrap();
-        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", "mode=755", "none", folder]).status();
+        let mode = format!("mode={mode}");
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &mode, "none", folder]).status();
         assert!(mounted.unwrap().success(), "{folder}");
     }
     share_namespace_directory();
@@ -239,13 +240,18 @@ impl Snapshot {
 
 /// Processes of this story that are agents of wireproof.
 pub(crate) fn agents() -> BTreeSet<u32> {
+    processes("agent\0--stdio\0")
+}
+
+/// Processes of this story whose command line holds these words, each with its end.
+pub(crate) fn processes(words: &str) -> BTreeSet<u32> {
     let ground = |process: &str| fs::read_link(Path::new("/proc").join(process).join("ns/ipc")).ok();
     let own = ground("thread-self");
-    let is_agent = |pid: &u32| {
-        let words = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-        String::from_utf8_lossy(&words).contains("agent\0--stdio\0") && ground(&pid.to_string()) == own
+    let is_meant = |pid: &u32| {
+        let line = fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
+        String::from_utf8_lossy(&line).contains(words) && ground(&pid.to_string()) == own
     };
-    pids().filter(is_agent).collect()
+    pids().filter(is_meant).collect()
 }
 
 /// Children of a process, in order of start.

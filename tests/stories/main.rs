@@ -50,6 +50,7 @@ mod sides;
 mod sizes;
 mod through_sudo;
 mod transactions;
+mod transfer;
 mod tune;
 mod tune_there;
 mod tuned;

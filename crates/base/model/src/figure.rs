@@ -134,6 +134,10 @@ metrics! {
     ResponseMax = "response_max" of "transactions": Time, Lower;
     /// Share of all transactions that failed.
     Failed = "failed" of "transactions": Share, Lower;
+    /// Contents of a file that arrived whole, per second, from the start of the client to its end.
+    TransferRate = "transfer_rate" of "transfer": Rate, Higher;
+    /// Transfers whose contents are other ones at the receiving end.
+    Damaged = "damaged" of "transfer": Count, Lower;
     /// Checks of forwarding that failed.
     ChecksFailed = "checks_failed" of "forwarding": Count, Lower;
 }

@@ -74,6 +74,13 @@ pub enum Evidence {
     },
     /// Neither cores nor counters of the ends could be read.
     NothingRead,
+    /// The transfer was too short for cores and counters to say anything.
+    TooShort {
+        /// Its time, in seconds.
+        seconds: f64,
+        /// The least that is long enough, in seconds.
+        least: f64,
+    },
     /// In whole seconds nothing arrived.
     Silent {
         /// Number of them.

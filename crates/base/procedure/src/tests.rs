@@ -213,7 +213,7 @@ fn answer(step: &model::plan::Step, carried: f64) -> Trial {
             result.response_ns.n = scheduled;
             Measured::Transactions { spec: spec.clone(), result: Box::new(result) }
         }
-        ProbeSpec::Forwarding(_) => unreachable!("no plan here has it"),
+        ProbeSpec::Forwarding(_) | ProbeSpec::Transfer(_) => unreachable!("no plan here has it"),
     };
     Trial { origin: Some(step.origin()), repeat: step.repeat, ..fixture::trial(measured) }
 }

@@ -9,6 +9,7 @@ mod latency;
 mod packets;
 mod path;
 mod transactions;
+mod transfer;
 
 mod control;
 mod datagrams;
@@ -59,5 +60,6 @@ pub fn prepare(spec: &ProbeSpec, side: Side, setup: &SideSetup) -> Result<Box<dy
         ProbeSpec::Packets(spec) => packets::prepare(spec, side, setup),
         ProbeSpec::Transactions(spec) => transactions::prepare(spec, side, setup),
         ProbeSpec::Forwarding(spec) => forwarding::prepare(spec, side, setup),
+        ProbeSpec::Transfer(spec) => transfer::prepare(spec, side, setup),
     }
 }

@@ -144,7 +144,7 @@ mod tests {
 
     use model::{
         Batch, Conclusion, Direction, Doubt, Evidence, FailureKind, Finding, Metric, Modifier, NotComparable,
-        PathAdviceKind, PathMethod, Place, SendMethod, Stack, Undecided, Verdict, WaitMode,
+        PathAdviceKind, PathMethod, Place, SendMethod, Stack, TransferMethod, Undecided, Verdict, WaitMode,
         card::{Cause, Connector},
         card_health::{CardFinding, Health},
         check::{self, Lack, Subject},
@@ -215,6 +215,7 @@ mod tests {
             of("published", names::<FigureMetric>()),
             of("measurement", names::<ProbeSpec>()),
             of("failed", names::<FailureKind>()),
+            of("transfer-method", names::<TransferMethod>()),
             of("forwarding-check", names::<ForwardingCheck>()),
             of("forwarding-fault", names::<ForwardingFault>()),
             of("forwarding-field", names::<ForwardingField>()),

@@ -10,6 +10,7 @@ mod searched;
 mod set;
 mod stored;
 mod transactions;
+mod transfer;
 
 use std::{collections::HashMap, num::NonZeroU32, ops::Range};
 
@@ -23,6 +24,7 @@ pub use limit::{Bound, Criterion, Limit};
 pub use packets::{Ladder, LadderError, PacketsItem, Rfc2544Item};
 pub use path::PathItem;
 pub use transactions::{TransactionKind, TransactionsItem};
+pub use transfer::TransferItem;
 
 use self::{set::apply_sets, stored::Extent};
 use crate::{
@@ -69,6 +71,9 @@ pub struct Plan {
     /// Requests and their responses.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transactions: Vec<TransactionsItem>,
+    /// Files from one end to the other.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transfer: Vec<TransferItem>,
     /// Tests of RFC 2544.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rfc2544: Vec<Rfc2544Item>,
@@ -278,7 +283,7 @@ impl Plan {
     }
 
     /// The items of each section that measures, in the order they are measured: path and forwarding first, because the others rest on them.
-    fn items(&self) -> [(&'static str, Vec<&dyn Item>); 7] {
+    fn items(&self) -> [(&'static str, Vec<&dyn Item>); 8] {
         [
             ("path", items(&self.path)),
             ("forwarding", items(&self.forwarding)),
@@ -286,6 +291,7 @@ impl Plan {
             ("goodput", items(&self.goodput)),
             ("packets", items(&self.packets)),
             ("transactions", items(&self.transactions)),
+            ("transfer", items(&self.transfer)),
             ("rfc2544", items(&self.rfc2544)),
         ]
     }
@@ -303,6 +309,7 @@ impl Plan {
             path: vec![],
             packets: vec![],
             transactions: vec![],
+            transfer: vec![],
             rfc2544: vec![],
             forwarding: vec![],
             limits: vec![],

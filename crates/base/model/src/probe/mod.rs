@@ -28,6 +28,7 @@ mod packets;
 mod path;
 mod profile;
 mod transactions;
+mod transfer;
 
 use std::{any::Any, fmt, net::IpAddr, net::SocketAddr};
 
@@ -42,6 +43,7 @@ pub use packets::{Engine, PacketsSpec};
 pub use path::{LARGEST_PATH_MTU, PathSpec};
 pub use profile::{Amount, Probe, Profile, Selectors};
 pub use transactions::{Exchange, HttpPath, HttpPathError, HttpServer, TransactionsSpec};
+pub use transfer::{ORDINARY_TRANSFER, TransferMethod, TransferSpec};
 
 pub use crate::network::{Direction, IpVersion, Protocol, Stack, WaitMode};
 use crate::units::{Mtu, Nanos, PacketRate};
@@ -65,6 +67,8 @@ pub enum ProbeSpec {
     Transactions(TransactionsSpec),
     /// Correctness of a forwarding device.
     Forwarding(ForwardingSpec),
+    /// A file from one end to the other.
+    Transfer(TransferSpec),
 }
 
 /// Messages or datagrams a second that a schedule can have. Ten nanoseconds between two of them are less than a clock takes
@@ -127,6 +131,7 @@ impl ProbeSpec {
             Self::Packets(spec) => spec,
             Self::Transactions(spec) => spec,
             Self::Forwarding(spec) => spec,
+            Self::Transfer(spec) => spec,
         }
     }
 

@@ -387,7 +387,7 @@ fn check_sent(sent: &GoodputSent) -> Checked {
     datagrams.pacing.as_ref().map_or(Ok(()), pacing).within("datagrams.pacing")
 }
 
-fn connection(tcp: &TcpState) -> Checked {
+pub(super) fn connection(tcp: &TcpState) -> Checked {
     text("congestion", &tcp.congestion)?;
     packet("mss", tcp.mss)?;
     packet("path_mtu", tcp.path_mtu.0)?;

@@ -9,6 +9,7 @@ mod packets;
 mod path;
 mod times;
 mod transactions;
+mod transfer;
 
 use std::any::Any;
 
@@ -31,6 +32,7 @@ pub use packets::{
 pub use path::{Hop, HopTimes, Leg, PathDevice, PathResult, Refusal};
 pub use times::{NEEDED_ABOVE, Pacing, Sample, TimeSummary};
 pub use transactions::{TransactionsResult, TransactionsServed};
+pub use transfer::{Lack, Program, TransferResult, TransferSide};
 
 use self::measurement::Measurement;
 use crate::{
@@ -40,7 +42,8 @@ use crate::{
     figure::{Figure, Metric, Range},
     plausible::{self, Checked, Within},
     probe::{
-        Conditions, ForwardingSpec, GoodputSpec, LatencySpec, PacketsSpec, PathSpec, Probe, ProbeSpec, TransactionsSpec,
+        Conditions, ForwardingSpec, GoodputSpec, LatencySpec, PacketsSpec, PathSpec, Probe, ProbeSpec,
+        TransactionsSpec, TransferSpec,
     },
     search::LoadedTrial,
     units::Mtu,
@@ -155,6 +158,13 @@ pub enum Measured {
         /// Result.
         result: ForwardingResult,
     },
+    /// A file from one end to the other.
+    Transfer {
+        /// Configuration.
+        spec: TransferSpec,
+        /// Result.
+        result: Box<TransferResult>,
+    },
 }
 
 /// Results of one side of a probe.
@@ -198,6 +208,8 @@ pub enum SideFigures {
     TransactionsFar(TransactionsServed),
     /// Either side of checks of forwarding.
     Forwarding(ForwardingSide),
+    /// Either side of a transfer.
+    Transfer(Box<TransferSide>),
 }
 
 /// Interim results of one side of a probe.
@@ -315,6 +327,7 @@ impl SideFigures {
             Self::TransactionsNear(result) => transactions::check(result),
             Self::TransactionsFar(served) => plausible::text("server", &served.server),
             Self::Forwarding(side) => forwarding::check(side),
+            Self::Transfer(side) => transfer::check(side),
         }
     }
 }
@@ -344,6 +357,7 @@ impl Measured {
             Self::Packets { spec, result } => Box::new((spec, result)),
             Self::Transactions { spec, result } => Box::new((spec, &**result)),
             Self::Forwarding { spec, result } => Box::new((spec, result)),
+            Self::Transfer { spec, result } => Box::new((spec, &**result)),
         }
     }
 

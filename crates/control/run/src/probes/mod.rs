@@ -9,6 +9,7 @@ mod packets;
 mod path;
 mod seconds;
 mod transactions;
+mod transfer;
 
 use model::{Bed, Doubt, EndCounters, Endpoint, GoodputSecond, Measured, Mtu, ProbeSpec, SideFigures, SoFar, Trial};
 
@@ -56,6 +57,7 @@ pub(crate) fn of(spec: &ProbeSpec) -> &dyn Rules {
         ProbeSpec::Packets(spec) => spec,
         ProbeSpec::Transactions(spec) => spec,
         ProbeSpec::Forwarding(spec) => spec,
+        ProbeSpec::Transfer(spec) => spec,
     }
 }
 

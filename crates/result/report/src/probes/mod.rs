@@ -6,6 +6,7 @@ mod latency;
 mod packets;
 mod path;
 mod transactions;
+mod transfer;
 
 use model::{
     Measured, PathSpec, ProbeSpec, Run, Trial, TrialAssessment,
@@ -22,6 +23,7 @@ pub use self::{
     packets::{PacketsFigures, StreamFigures},
     path::{BothWays, PathFigures, hops, path_to},
     transactions::TransactionsFigures,
+    transfer::TransferFigures,
 };
 use crate::{
     cells::Cells,
@@ -33,12 +35,13 @@ use crate::{
 };
 
 /// All probes, in the order of a report.
-pub(crate) const ALL: [&dyn Probe; 6] = [
+pub(crate) const ALL: [&dyn Probe; 7] = [
     &forwarding::Forwarding,
     &latency::Latency,
     &goodput::Goodput,
     &packets::Packets,
     &transactions::Transactions,
+    &transfer::Transfer,
     &path::Path,
 ];
 
@@ -122,6 +125,7 @@ fn words(spec: &ProbeSpec) -> &dyn Spec {
         ProbeSpec::Path(spec) => spec,
         ProbeSpec::Transactions(spec) => spec,
         ProbeSpec::Forwarding(spec) => spec,
+        ProbeSpec::Transfer(spec) => spec,
     }
 }
 
@@ -189,6 +193,8 @@ pub enum Figures {
     Transactions(Box<TransactionsFigures>),
     /// Correctness of a forwarding device.
     Forwarding(Box<ForwardingFigures>),
+    /// A file from one end to the other.
+    Transfer(Box<TransferFigures>),
 }
 
 impl Figures {
@@ -207,6 +213,9 @@ impl Figures {
                 Self::Transactions(Box::new(TransactionsFigures::of(trial, spec, result)))
             }
             Measured::Forwarding { spec, result } => Self::Forwarding(Box::new(ForwardingFigures::of(spec, result))),
+            Measured::Transfer { spec, result } => {
+                Self::Transfer(Box::new(TransferFigures::of(trial, assessed, spec, result)))
+            }
         })
     }
 
@@ -219,6 +228,7 @@ impl Figures {
             Self::Packets(figures) => figures.rows(),
             Self::Transactions(figures) => vec![figures.row()],
             Self::Forwarding(figures) => figures.rows(),
+            Self::Transfer(figures) => vec![figures.row()],
         }
     }
 }
@@ -230,7 +240,9 @@ pub(crate) fn made_alone(measured: &Measured) -> [String; 2] {
         Measured::Goodput { result, .. } => [goodput::made_alone(result), show::NO_FIGURE.to_owned()],
         Measured::Packets { result, .. } => [packets::made_alone(result), show::NO_FIGURE.to_owned()],
         Measured::Transactions { result, .. } => transactions::made_alone(result),
-        Measured::Path { .. } | Measured::Forwarding { .. } => [show::NO_FIGURE; 2].map(str::to_owned),
+        Measured::Path { .. } | Measured::Forwarding { .. } | Measured::Transfer { .. } => {
+            [show::NO_FIGURE; 2].map(str::to_owned)
+        }
     }
 }
 

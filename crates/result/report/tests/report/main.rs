@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use model::{
     Assessment, Card, Delta, Doubt, Environment, LimitOutcome, ManualItem, Measured, Plan, Reading,
-    ReferenceComparison, Run, Source, Verdict,
+    ReferenceComparison, Run, Source, TransferMethod, Verdict,
     card::{Connector, LaneReadings, Module, ModuleReadings, Readings},
     trial::TcpSeconds,
 };
@@ -812,6 +812,39 @@ fn what_the_cards_read_stands_in_the_report_with_what_became_of_it() {
     }
     assert!(run.changes().is_empty(), "nobody changed anything");
     assert!(page(&run, &[], Lang::Ja).contains("カードの読み取り値"));
+}
+
+#[test]
+fn transfers_stand_in_a_table_with_what_is_missing_and_what_is_damaged() {
+    let plan = "name = \"transfer\"\nrepeats = 3\n[[transfer]]\n[[limits]]\nmetric = \"damaged\"\nat_most = \"0\"";
+    let (run, outcomes) = fixture::run_of_plan(plan);
+    for (lang, words) in [
+        (
+            Lang::En,
+            [
+                "vsftpd is not installed at b: sudo apt install vsftpd",
+                "NOT RUN",
+                "damaged",
+                "too short to say what limited it",
+            ],
+        ),
+        (
+            Lang::Ja,
+            [
+                "b に vsftpd がインストールされていません: sudo apt install vsftpd",
+                "未実施",
+                "破損",
+                "短すぎて、制限要因も",
+            ],
+        ),
+    ] {
+        let shown = [page(&run, &outcomes, lang), summary(&run, &outcomes, lang)];
+        assert!(words.iter().all(|word| shown[0].contains(word)), "{}", shown[0]);
+        assert!(shown.iter().all(|text| text.contains(words[1]) && !text.contains('⟦')), "{}", shown[1]);
+        assert!(shown[0].contains("/usr/bin/client 198.18.0.2 40001"), "{}", shown[0]);
+    }
+    let csv = report::csv(&Material::of(&run, &fixture::assessed(&run, &outcomes))).expect("figures can be written");
+    assert_eq!(csv.lines().count(), 1 + 3 * TransferMethod::ALL.len(), "{csv}");
 }
 
 #[test]

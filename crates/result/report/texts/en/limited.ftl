@@ -65,6 +65,7 @@ evidence-waited-send-buffer = { $percent } % of the sending time spent waiting f
 evidence-window-per-rtt = a window of { $window } B in an RTT of { $rtt } µs makes { $possible } possible
 evidence-congestion-control = { $control } allowed { $allowed }, and { $bps } arrived
 evidence-nothing-read = neither cores nor counters of the ends could be read
+evidence-too-short = { $seconds } s are too short to say; { $least } s are enough
 evidence-silent = nothing arrived in { $seconds } of { $of } whole seconds
 evidence-as-asked = { $achieved } achieved, { $intended } asked for
 evidence-each-as-asked = each load was achieved as asked for

@@ -65,6 +65,7 @@ evidence-waited-send-buffer = 送信時間の { $percent } % は送信バッフ�
 evidence-window-per-rtt = ウィンドウ { $window } B と RTT { $rtt } µs から可能なのは { $possible }
 evidence-congestion-control = { $control } が許容した { $allowed } に対し、到着は { $bps }
 evidence-nothing-read = 両端のコアもカウンターも読み取れず
+evidence-too-short = { $seconds } 秒では短すぎて判断できず({ $least } 秒以上が必要)
 evidence-silent = { $of } 秒のうち { $seconds } 秒間は何も到着せず(1秒単位)
 evidence-as-asked = 要求 { $intended } に対し実際は { $achieved }
 evidence-each-as-asked = いずれも要求どおりの負荷を印加

@@ -6,6 +6,7 @@ mod latency;
 mod packets;
 mod path;
 mod transactions;
+mod transfer;
 
 use model::{ForwardingSpec, Measured, PathSpec, Run, Trial, TrialAssessment};
 pub use path::path_to;
@@ -18,6 +19,7 @@ pub(crate) fn assess(run: &Run, trial: &Trial) -> TrialAssessment {
         Measured::Packets { result, .. } => packets::assess(run, trial, result),
         Measured::Path { result, .. } => path::assess(trial, result),
         Measured::Transactions { spec, result } => transactions::assess(trial, spec, result),
+        Measured::Transfer { spec, result } => transfer::assess(run, trial, spec, result),
         // Its checks say what is wrong.
         Measured::Forwarding { .. } => TrialAssessment::default(),
     };

@@ -7,4 +7,5 @@ mod loss;
 mod simulated;
 mod tcp;
 mod transactions;
+mod transfer;
 mod udp;

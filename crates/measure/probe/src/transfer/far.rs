@@ -1,0 +1,182 @@
+//! The end that listens.
+
+use std::{
+    net::{SocketAddr, TcpListener, TcpStream},
+    path::PathBuf,
+};
+
+use model::{
+    Side, SideFigures, SideSetup,
+    probe::{TransferMethod, TransferSpec},
+    trial::{Program, TransferSide},
+};
+use socket2::Type;
+
+use super::{
+    DATA, LACKS, LINE, contents, lacking,
+    line::Line,
+    methods::{self, Call, Method},
+    own,
+    place::Place,
+    run::Running,
+    sends, size, unable,
+};
+use crate::{
+    Control, Prepared, ProbeError, Window,
+    error::socket_error,
+    greeting::PendingConnections,
+    socket::{BACKLOG, bound},
+};
+
+/// A prepared far end: it listens for the near one.
+pub(super) struct Far {
+    spec: TransferSpec,
+    setup: SideSetup,
+    pending: PendingConnections,
+    /// Server, where a program of others is one.
+    program: Option<Result<PathBuf, Program>>,
+}
+
+/// Agreement of the ends.
+struct Agreed<'a> {
+    line: Line,
+    size: u64,
+    control: &'a Control,
+    window: &'a dyn Window,
+}
+
+impl Far {
+    pub(super) fn prepare(spec: &TransferSpec, setup: &SideSetup) -> Result<Self, ProbeError> {
+        let any = SocketAddr::new(setup.local, 0);
+        let socket = bound(any, Type::STREAM)?;
+        socket.listen(BACKLOG as i32).map_err(socket_error("listen on", any))?;
+        socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", any))?;
+        let listener = TcpListener::from(socket);
+        let address = listener.local_addr().map_err(socket_error("ask the port of", any))?;
+        let program = methods::of(spec.method).map(|method| {
+            let made = method.maker().map_or(Ok(()), |maker| maker.find().map(drop));
+            made.and_then(|()| method.server().find())
+        });
+        let pending = PendingConnections::new(listener, address, setup.token);
+        Ok(Self { spec: spec.clone(), setup: setup.clone(), pending, program })
+    }
+
+    /// The next connection of the near end for a purpose.
+    fn accept(&mut self, wanted: u32, control: &Control) -> Result<TcpStream, ProbeError> {
+        while !control.stopped() {
+            match self.pending.next()? {
+                Some((stream, purpose)) if purpose == wanted => return Ok(stream),
+                _ => {}
+            }
+        }
+        Err(ProbeError::Cancelled)
+    }
+
+    fn serve(mut self, control: &Control, window: &dyn Window) -> Result<TransferSide, ProbeError> {
+        let mut line = Line::new(self.accept(LINE, control)?)?;
+        let hello = line.hear(control, || Ok(()))?;
+        let program = match self.program.take() {
+            Some(Err(lacks)) => {
+                line.say(LACKS)?;
+                return Ok(lacking(lacks));
+            }
+            Some(Ok(program)) => Some(program),
+            None => None,
+        };
+        let (available, words) = hello.split_once(' ').unwrap_or((&hello, ""));
+        let Ok(available) = available.parse::<u64>() else {
+            // The near end lacks its program.
+            line.say(LACKS)?;
+            return Ok(TransferSide::default());
+        };
+        let size = size(&self.spec, available.min(contents::available()))?;
+        let agreed = Agreed { line, size, control, window };
+        match methods::of(self.spec.method).zip(program) {
+            Some((method, program)) => self.serve_by(method, &program, words, agreed),
+            None => self.receive(agreed),
+        }
+    }
+
+    /// Takes the contents that wireproof itself sends.
+    fn receive(&mut self, mut agreed: Agreed<'_>) -> Result<TransferSide, ProbeError> {
+        let mut memory = own::memory(agreed.size)?;
+        agreed.line.say(&format!("{} 0 ", agreed.size))?;
+        agreed.begin(|| Ok(()))?;
+        let control = agreed.control;
+        let stream = self.accept(DATA, control)?;
+        let address = self.pending.address();
+        stream.set_nonblocking(false).map_err(socket_error("clear O_NONBLOCK for", address))?;
+        let copy = stream.try_clone().map_err(socket_error("copy the socket of", address))?;
+        let wakeable = control.wakes(copy);
+        let bytes = own::receive(&stream, &mut memory, control).map_err(socket_error("receive on", address))?;
+        drop((wakeable, stream));
+        agreed.end(|| Ok(()))?;
+        let have = memory.len().min(usize::try_from(bytes).unwrap_or(usize::MAX));
+        let (_, hash) = contents::hashed(&mut &memory[..have]).map_err(|error| unable("contents", error))?;
+        Ok(TransferSide { bytes, sha256: Some(hash), ..TransferSide::default() })
+    }
+
+    /// Runs the server of a program.
+    fn serve_by(
+        &self,
+        method: &dyn Method,
+        program: &std::path::Path,
+        words: &str,
+        mut agreed: Agreed<'_>,
+    ) -> Result<TransferSide, ProbeError> {
+        let place = Place::make()?;
+        let is_file = self.spec.method != TransferMethod::Iperf3;
+        let made =
+            (is_file && sends(&self.spec, Side::Far)).then(|| place.fill(self.setup.token, agreed.size)).transpose()?;
+        let server = free_address(&self.setup)?;
+        let own_words = method.of_server(&place)?;
+        let call = Call { place: &place, program, server, local: self.setup.local, size: agreed.size, words };
+        let mut running = Running::start(method.server().name, &call, method.serve(&call)?, &self.setup)?;
+        running.wait_until_it_listens(server, agreed.control)?;
+        agreed.line.say(&format!("{} {} {own_words}", agreed.size, server.port()))?;
+        agreed.begin(|| running.check())?;
+        agreed.end(|| running.check())?;
+        running.check()?;
+        let command = Some(running.command.clone());
+        drop(running);
+        let (bytes, sha256) = match made {
+            Some(hash) => (agreed.size, Some(hash)),
+            None if is_file => place.hashed().map(|(bytes, hash)| (bytes, Some(hash)))?,
+            None => (agreed.size, None),
+        };
+        Ok(TransferSide { command, bytes, sha256, ..TransferSide::default() })
+    }
+}
+
+impl Agreed<'_> {
+    /// The near end begins: so does the counted time.
+    fn begin(&mut self, check: impl FnMut() -> Result<(), ProbeError>) -> Result<(), ProbeError> {
+        self.line.hear(self.control, check)?;
+        self.window.opened();
+        self.line.say("go")
+    }
+
+    /// The near end is done.
+    fn end(&mut self, check: impl FnMut() -> Result<(), ProbeError>) -> Result<(), ProbeError> {
+        self.line.hear(self.control, check)?;
+        self.window.closed();
+        Ok(())
+    }
+}
+
+/// An address whose port nobody has now.
+fn free_address(setup: &SideSetup) -> Result<SocketAddr, ProbeError> {
+    let any = SocketAddr::new(setup.local, 0);
+    let address = bound(any, Type::STREAM)?.local_addr().map_err(socket_error("ask the port of", any))?;
+    Ok(address.as_socket().unwrap_or(any))
+}
+
+impl Prepared for Far {
+    fn address(&self) -> Option<SocketAddr> {
+        Some(self.pending.address())
+    }
+
+    fn run(self: Box<Self>, control: &Control, window: &dyn Window) -> Result<SideFigures, ProbeError> {
+        Ok(SideFigures::Transfer(Box::new(self.serve(control, window)?)))
+    }
+}

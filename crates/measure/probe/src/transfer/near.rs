@@ -1,0 +1,190 @@
+//! The end that asks: it runs the client, and takes the time.
+
+use std::{
+    fs,
+    net::SocketAddr,
+    path::{Path, PathBuf},
+    time::Instant,
+};
+
+use model::{
+    Direction, Side, SideFigures, SideSetup,
+    probe::{TransferMethod, TransferSpec},
+    trial::{Program, TransferSide},
+};
+
+use super::{
+    DATA, LACKS, LINE, contents, lacking,
+    line::{Line, connect, explained},
+    methods::{self, Call, Method},
+    own::Source,
+    place::Place,
+    run::Running,
+    sends, unable,
+};
+use crate::{Control, Prepared, ProbeError, Window, error::socket_error, far_address};
+
+/// A prepared near end.
+pub(super) struct Near {
+    spec: TransferSpec,
+    setup: SideSetup,
+    peer: SocketAddr,
+    /// Client, where a program of others is one.
+    program: Option<Result<PathBuf, Program>>,
+}
+
+/// Edges of the counted time, and the way to tell the far end of them.
+struct Clock<'a> {
+    line: Line,
+    control: &'a Control,
+    window: &'a dyn Window,
+}
+
+/// The far end's answer.
+struct Offer {
+    size: u64,
+    port: u16,
+    words: String,
+}
+
+impl Near {
+    pub(super) fn prepare(spec: &TransferSpec, setup: &SideSetup) -> Result<Self, ProbeError> {
+        let program = methods::of(spec.method).map(|method| method.client().find());
+        Ok(Self { spec: spec.clone(), setup: setup.clone(), peer: far_address(setup)?, program })
+    }
+
+    fn connect(&self, purpose: u32) -> Result<std::net::TcpStream, ProbeError> {
+        connect(SocketAddr::new(self.setup.local, 0), self.peer, self.setup.token, purpose)
+    }
+
+    fn measure(&self, control: &Control, window: &dyn Window) -> Result<TransferSide, ProbeError> {
+        let mut clock = Clock { line: Line::new(self.connect(LINE)?)?, control, window };
+        match (methods::of(self.spec.method), &self.program) {
+            (Some(_), Some(Err(lacks))) => {
+                clock.line.say(LACKS)?;
+                // The far end tells whether it lacks one as well, and is not left in the middle of that.
+                let _ = clock.line.hear(control, || Ok(()));
+                Ok(lacking(lacks.clone()))
+            }
+            (Some(method), Some(Ok(program))) => self.ask(method, program, clock),
+            _ => self.send(clock),
+        }
+    }
+
+    /// Sends the contents itself.
+    fn send(&self, mut clock: Clock<'_>) -> Result<TransferSide, ProbeError> {
+        let (spec, control) = (&self.spec, clock.control);
+        let Some(offer) = clock.agree("")? else { return Ok(TransferSide::default()) };
+        let (source, hash) = Source::make(spec.method, self.setup.token, offer.size)?;
+        control.expect(offer.size);
+        let mut tcp = None;
+        let seconds = clock.time(|| {
+            let stream = self.connect(DATA)?;
+            let copy = stream.try_clone().map_err(socket_error("copy the socket to", self.peer))?;
+            let _wakeable = control.wakes(copy);
+            let sent = source.send(spec.method, &stream, offer.size, control, self.peer);
+            tcp = Some(sent.map_err(|error| explained(control, error))?);
+            Ok(())
+        })?;
+        Ok(TransferSide {
+            bytes: offer.size,
+            seconds: Some(seconds),
+            sha256: Some(hash),
+            tcp: tcp.into_iter().collect(),
+            ..TransferSide::default()
+        })
+    }
+
+    /// Runs the client of a program.
+    fn ask(&self, method: &dyn Method, program: &Path, mut clock: Clock<'_>) -> Result<TransferSide, ProbeError> {
+        let (spec, control) = (&self.spec, clock.control);
+        let place = Place::make()?;
+        let Some(offer) = clock.agree(&method.of_client(&place)?)? else { return Ok(TransferSide::default()) };
+        let is_file = spec.method != TransferMethod::Iperf3;
+        let made =
+            (is_file && sends(spec, Side::Near)).then(|| place.fill(self.setup.token, offer.size)).transpose()?;
+        let server = SocketAddr::new(self.peer.ip(), offer.port);
+        let Offer { size, words, .. } = &offer;
+        let call = Call { place: &place, program, server, local: self.setup.local, size: *size, words };
+        let run = method.ask(&call)?;
+        let progress = Progress::of(&self.setup, spec, *size);
+        control.expect(*size);
+        let mut command = None;
+        let seconds = clock.time(|| {
+            let mut running = Running::start(method.client().name, &call, run, &self.setup)?;
+            let done = running.wait(control, || progress.tell(control));
+            command = Some(running.command.clone());
+            done.map_err(|error| explained(control, error))
+        })?;
+        let (bytes, sha256) = match made {
+            Some(hash) => (*size, Some(hash)),
+            None if is_file => place.hashed().map(|(bytes, hash)| (bytes, Some(hash)))?,
+            None => (*size, None),
+        };
+        Ok(TransferSide { command, bytes, seconds: Some(seconds), sha256, ..TransferSide::default() })
+    }
+}
+
+impl Clock<'_> {
+    /// Tells the far end of the memory here; `None` where it lacks a program.
+    fn agree(&mut self, words: &str) -> Result<Option<Offer>, ProbeError> {
+        self.line.say(&format!("{} {words}", contents::available()))?;
+        let answer = self.line.hear(self.control, || Ok(()))?;
+        if answer == LACKS {
+            return Ok(None);
+        }
+        let mut parts = answer.splitn(3, ' ');
+        let mut next = || parts.next().unwrap_or_default();
+        let (size, port, words) = (next().parse(), next().parse(), next().to_owned());
+        match (size, port) {
+            (Ok(size), Ok(port)) => Ok(Some(Offer { size, port, words })),
+            _ => Err(unable("the far end", "it told no size; this is a fault in wireproof, please report it")),
+        }
+    }
+
+    /// Seconds that a transfer takes, with the counted time of both ends around it.
+    fn time(&mut self, transfer: impl FnOnce() -> Result<(), ProbeError>) -> Result<f64, ProbeError> {
+        self.line.say("begin")?;
+        self.line.hear(self.control, || Ok(()))?;
+        self.window.opened();
+        let began = Instant::now();
+        transfer()?;
+        let seconds = began.elapsed().as_secs_f64();
+        self.window.closed();
+        self.line.say("done")?;
+        Ok(seconds)
+    }
+}
+
+/// Bytes that the interface has moved since, which tell how far a program is.
+struct Progress {
+    counter: PathBuf,
+    before: u64,
+    size: u64,
+}
+
+impl Progress {
+    fn of(setup: &SideSetup, spec: &TransferSpec, size: u64) -> Self {
+        let name = if spec.method.direction() == Direction::Forward { "tx_bytes" } else { "rx_bytes" };
+        let counter = Path::new("/sys/class/net").join(&setup.interface).join("statistics").join(name);
+        Self { before: read(&counter), counter, size }
+    }
+
+    fn tell(&self, control: &Control) {
+        control.reached(read(&self.counter).saturating_sub(self.before).min(self.size));
+    }
+}
+
+fn read(counter: &Path) -> u64 {
+    fs::read_to_string(counter).ok().and_then(|text| text.trim().parse().ok()).unwrap_or(0)
+}
+
+impl Prepared for Near {
+    fn address(&self) -> Option<SocketAddr> {
+        None
+    }
+
+    fn run(self: Box<Self>, control: &Control, window: &dyn Window) -> Result<SideFigures, ProbeError> {
+        Ok(SideFigures::Transfer(Box::new(self.measure(control, window)?)))
+    }
+}

@@ -1,0 +1,94 @@
+//! Both ends over loopback, with real programs.
+
+use std::{
+    fs,
+    sync::atomic::{AtomicUsize, Ordering::Relaxed},
+    thread,
+};
+
+use model::{IpVersion, fixture::setup, probe::TransferMethod};
+
+use super::*;
+use crate::{Control, Window};
+
+const SIZE: u64 = (3 << 20) + 17;
+
+/// Counts the edges of the counted time.
+#[derive(Default)]
+struct Edges(AtomicUsize);
+
+impl Window for Edges {
+    fn opened(&self) {
+        self.0.fetch_add(1, Relaxed);
+    }
+    fn closed(&self) {
+        self.0.fetch_add(10, Relaxed);
+    }
+}
+
+/// Sides of a transfer: near, far.
+fn transfer(method: TransferMethod, ip: IpVersion) -> [TransferSide; 2] {
+    let spec = TransferSpec { method, ip, size: Some(Bytes(SIZE)), mtu: None };
+    let far = prepare(&spec, Side::Far, &setup(ip, None)).expect("it listens");
+    let near = prepare(&spec, Side::Near, &setup(ip, far.address())).expect("it knows the far end");
+    let run = |side: Box<dyn Prepared>| {
+        let (control, edges) = (Control::default(), Edges::default());
+        let figures = side.run(&control, &edges).unwrap_or_else(|error| panic!("{method}: {error}"));
+        let model::SideFigures::Transfer(side) = figures else { panic!("{figures:?}") };
+        assert_eq!(edges.0.into_inner(), if side.lacks.is_none() { 11 } else { 0 }, "{method}");
+        *side
+    };
+    thread::scope(|scope| {
+        let far = scope.spawn(|| run(far));
+        let near = run(near);
+        [near, far.join().expect("no panic")]
+    })
+}
+
+#[test]
+fn contents_arrive_whole_by_wireproof_itself() {
+    for (method, ip) in [
+        (TransferMethod::Tcp, IpVersion::V4),
+        (TransferMethod::TcpJumbo, IpVersion::V6),
+        (TransferMethod::Sendfile, IpVersion::V4),
+    ] {
+        let [near, far] = transfer(method, ip);
+        assert_eq!((near.bytes, far.bytes), (SIZE, SIZE), "{method}");
+        assert!(near.sha256.is_some() && near.sha256 == far.sha256, "{method}: {near:?} {far:?}");
+        assert!(near.seconds.expect("timed") > 0.0 && far.seconds.is_none());
+        assert!(near.tcp[0].mss > 500, "{:?}", near.tcp);
+    }
+}
+
+#[test]
+fn contents_arrive_whole_by_each_program() {
+    for method in TransferMethod::ALL.into_iter().filter(|method| !method.is_own()) {
+        for ip in [IpVersion::V4, IpVersion::V6] {
+            let [near, far] = transfer(method, ip);
+            assert_eq!((near.bytes, far.bytes), (SIZE, SIZE), "{method}");
+            assert_eq!(near.sha256.is_some(), method != TransferMethod::Iperf3);
+            assert_eq!(near.sha256, far.sha256, "{method}");
+            let [client, server] = [near, far].map(|side| side.command.expect("a program"));
+            assert!(client.starts_with('/') && server.starts_with('/'), "{client}; {server}");
+        }
+    }
+}
+
+#[test]
+fn the_user_of_programs_has_a_name() {
+    let name = own_name();
+    assert!(fs::read_to_string("/etc/passwd").expect("readable").contains(&format!("{name}:")), "{name}");
+}
+
+#[test]
+fn contents_take_an_eighth_of_the_memory_at_most() {
+    let spec = |size| TransferSpec { method: TransferMethod::Nc, ip: IpVersion::V4, size, mtu: None };
+    let of = |asked, available| size(&spec(asked), available).map_err(|error| error.to_string());
+    assert_eq!(of(None, 1 << 40), Ok(1 << 30));
+    assert_eq!(of(None, 80 << 20), Ok(10 << 20));
+    assert_eq!(of(Some(Bytes(7)), 14), Ok(7));
+    assert_eq!(
+        of(Some(Bytes(2 << 30)), 3 << 30).unwrap_err(),
+        "memory: an end has 3 GiB available, of which 2 GiB would be more than half; ask for less (--size)"
+    );
+}

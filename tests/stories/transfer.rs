@@ -1,0 +1,185 @@
+//! A file from one end to the other, by wireproof itself and by real programs.
+
+use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, process::Output};
+
+use serde_json::Value;
+
+use crate::{
+    machine::{Snapshot, agents, processes},
+    other_host::signal,
+    planted::Bad,
+    program::{Desk, Done, done, text},
+    waiting::soon,
+};
+
+const METHODS: &str = "tcp,tcp-jumbo,sendfile,nc,http,https,rsync,ftp-put,ftp-get,scp,sftp,iperf3";
+
+const SIZE: u64 = 16 << 20;
+
+fn trials(done: &Done) -> Vec<Value> {
+    done.json()["trials"].as_array().unwrap_or_else(|| panic!("{}", done.err)).clone()
+}
+
+fn words<'a>(methods: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    [&["transfer", "--methods", methods, "--size", "16 MiB", "--repeats", "1", "--json"], more].concat()
+}
+
+/// A path on which 16 MiB take seconds.
+const SLOW: &str = "tc qdisc add dev lab-a root tbf rate 20mbit burst 64k limit 1m";
+
+/// Folders of transfers in this story's memory, as a process sees it.
+fn folders(process: &str) -> Vec<PathBuf> {
+    let all = fs::read_dir(format!("/proc/{process}/root/dev/shm")).into_iter().flatten().flatten();
+    all.map(|entry| entry.path()).collect()
+}
+
+/// The same command with a PATH that begins with a folder, or has it alone.
+fn with_path(desk: &Desk, words: &[&str], path: &str) -> Done {
+    let output: Output = desk.command(words).env("PATH", path).output().unwrap();
+    done(output)
+}
+
+#[test]
+fn each_method_moves_a_file_is_reported_and_compared_and_leaves_nothing() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    let out = desk.path("out");
+    let done = desk.run(&words(METHODS, &["--out", text(&out), "--format", "html,md,csv,json"]));
+    assert_eq!(done.status, 0, "{}", done.err);
+    before.assert_same();
+    assert!(folders("thread-self").is_empty(), "{:?}", folders("thread-self"));
+    let all = trials(&done);
+    let methods: Vec<&str> = all.iter().map(|trial| trial["method"].as_str().unwrap()).collect();
+    assert_eq!(methods.join(","), METHODS);
+    for trial in &all {
+        let method = trial["method"].as_str().unwrap();
+        assert_eq!((trial["bytes"].as_u64(), trial["arrived_bytes"].as_u64()), (Some(SIZE), Some(SIZE)), "{trial}");
+        assert_eq!(trial["verified"].as_bool(), (method != "iperf3").then_some(true), "{trial}");
+        let rate = SIZE as f64 / trial["seconds"].as_f64().unwrap();
+        assert!((trial["bytes_per_second"].as_f64().unwrap() - rate).abs() < 1.0, "{trial}");
+        assert_eq!(trial["seconds"].as_f64().unwrap() < 1.0, is_too_short(trial), "{trial}");
+        assert!(!is_too_short(trial) || trial["client_cpu_s_per_gib"].is_null(), "{trial}");
+        let is_own = ["tcp", "tcp-jumbo", "sendfile"].contains(&method);
+        assert_eq!(trial["client_command"].is_null(), is_own, "{trial}");
+        assert_eq!(trial["tcp"].as_array().unwrap().len(), usize::from(is_own), "{trial}");
+    }
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    for words in [
+        "Transfers of a file",
+        "MiB/s",
+        "Rate of each method",
+        "/usr/bin/curl",
+        "aes128-gcm@openssh.com",
+        "too short to say what limited it",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+    assert!(!page.contains("PRIVATE KEY"));
+    let table = fs::read_to_string(out.join("report.csv")).unwrap();
+    assert!(table.lines().next().unwrap().contains("bytes_per_second"), "{table}");
+    assert_eq!(table.lines().count(), 1 + all.len(), "{table}");
+
+    desk.run(&words("tcp,nc", &["--quiet"]));
+    let ids: Vec<String> = desk.runs().iter().map(|run| run["id"].as_str().unwrap().to_owned()).collect();
+    let compared = desk.run(&["compare", &ids[1], &ids[0]]);
+    assert!(compared.out.contains("Transfer rate"), "{}", compared.out);
+}
+
+fn is_too_short(trial: &Value) -> bool {
+    trial["limited_by"]["evidence"][0]["what"] == "too-short"
+}
+
+#[test]
+fn a_method_whose_program_is_missing_is_not_run_and_the_others_are() {
+    let desk = Desk::new();
+    // Programs of the PATH are those of /usr/bin; nginx is found beside it.
+    let done = with_path(&desk, &words("tcp,nc,http", &[]), "/nonexistent");
+    assert_eq!(done.status, 4, "{}", done.err);
+    let all = trials(&done);
+    assert_eq!(all.len(), 3, "{}", done.err);
+    assert_eq!(all[0]["verified"], true);
+    assert_eq!(all[1]["lacks"].as_array().unwrap().len(), 2, "both ends lack it: {}", all[1]);
+    assert_eq!(all[2]["lacks"][0]["program"]["package"], "curl");
+    assert!(all[1]["bytes_per_second"].is_null());
+    let said = desk.run(&["report", "last", "--out", text(&desk.path("out"))]);
+    let said = said.out + &said.err;
+    for words in ["NOT RUN", "nc.openbsd is not installed at a: sudo apt install netcat-openbsd"] {
+        assert!(said.contains(words), "{said}");
+    }
+}
+
+#[test]
+fn contents_that_were_changed_on_the_way_fail() {
+    let desk = Desk::new();
+    // A curl that changes what it has fetched. It runs as nobody.
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let program = folder.path().join("curl");
+    let script = "#!/bin/sh\n/usr/bin/curl \"$@\" || exit\nwhile [ \"$1\" != -o ]; do shift; done\n\
+                  printf damaged | /bin/dd of=\"$2\" bs=1 conv=notrunc status=none\n";
+    fs::write(&program, script).unwrap();
+    fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", folder.path().display());
+    let done = with_path(&desk, &words("tcp,http", &[]), &path);
+    assert_eq!(done.status, 3, "{}", done.err);
+    let all = trials(&done);
+    assert_eq!([&all[0]["verified"], &all[1]["verified"]], [true, false]);
+    assert!(all[1]["bytes_per_second"].is_null(), "what is damaged has no rate: {}", all[1]);
+}
+
+#[test]
+fn a_server_that_is_killed_fails_its_trial_alone() {
+    const BED: &str = "moved";
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    {
+        let _bed = desk.bed(BED, &[]);
+        Bad::new(&desk, BED).at("a", SLOW);
+        let run = desk.start(&words("nc,tcp", &["--bed", BED]));
+        let server = || processes("nc.openbsd\0-n\0-l\0").first().copied();
+        assert!(soon(|| server().is_some()), "no server comes");
+        signal(server().unwrap(), "-KILL");
+        let done = done(run.wait_with_output().unwrap());
+        assert_eq!(done.status, 1, "{}", done.err);
+        assert!(done.err.contains("nc.openbsd: it ended by itself (signal: 9 (SIGKILL))"), "{}", done.err);
+        let all = trials(&done);
+        assert_eq!(all.len(), 1, "{}", done.err);
+        assert_eq!((&all[0]["method"], &all[0]["verified"]), (&Value::from("tcp"), &Value::from(true)));
+    }
+    before.assert_same();
+}
+
+#[test]
+fn a_run_that_is_killed_amid_a_transfer_leaves_no_program_folder_or_key_and_comes_to_its_end() {
+    const BED: &str = "moved";
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    {
+        let _bed = desk.bed(BED, &[]);
+        let bad = Bad::new(&desk, BED);
+        bad.at("a", SLOW);
+        let programs = processes("");
+        let mut run = desk.start(&words("scp,tcp", &["--bed", BED]));
+        let has_key = |agent: &u32| folders(&agent.to_string()).iter().any(|folder| folder.join("room/key").exists());
+        let is_amid = || !processes("scp\0-q\0").is_empty() && agents().iter().filter(|it| has_key(it)).count() == 2;
+        assert!(soon(is_amid), "no file is on its way: {:?}", run.try_wait());
+        run.kill().unwrap();
+        run.wait().unwrap();
+        assert!(soon(|| processes("").is_subset(&programs)), "{:?}", processes(""));
+        assert!(soon(|| folders("thread-self").is_empty()), "{:?}", folders("thread-self"));
+        bad.at("a", "tc qdisc del dev lab-a root");
+        let all = trials(&desk.run(&["resume", "last", "--json"]));
+        assert_eq!(all.iter().map(|trial| trial["method"].as_str().unwrap()).collect::<Vec<_>>(), ["scp", "tcp"]);
+    }
+    before.assert_same();
+}
+
+#[test]
+fn transfers_that_cannot_be_are_refused_with_advice() {
+    let desk = Desk::new();
+    let refused = |words: &[&str], says: &[&str]| desk.run(&[&["transfer"], words].concat()).fails(2, says);
+    refused(&["--methods", "gopher"], &["gopher", "a method of transfer", "tcp-jumbo", "iperf3"]);
+    refused(&["--size", "0 B"], &["size", "1 B and 1024 GiB"]);
+    refused(&["--methods", "nc,nc"], &["names transfer nc IPv4 twice"]);
+    refused(&["--duration", "1 s"], &["--duration"]);
+}
