@@ -194,6 +194,11 @@ pub enum NotComparable {
         /// Theirs.
         theirs: Protocol,
     },
+    /// A file was moved by another program.
+    Tool {
+        /// Theirs.
+        theirs: String,
+    },
     /// Nothing of the kind was measured.
     Metric {
         /// Theirs.

@@ -112,8 +112,15 @@ impl ReferenceFigure {
             (FigureMetric::Goodput, Statistic::Mean) => Some(Metric::GoodputMean),
             (FigureMetric::Goodput, Statistic::Min) => Some(Metric::GoodputMin),
             (FigureMetric::Goodput, Statistic::Max) => Some(Metric::GoodputMax),
+            (FigureMetric::Transfer, Statistic::Mean | Statistic::P50) => Some(Metric::TransferRate),
             _ => None,
         }
+    }
+
+    /// The value, in nanoseconds or a second's bits, as ours are.
+    pub fn amount(&self) -> f64 {
+        let amount = self.value.amount();
+        if self.value.dimension() == Dimension::ByteRate { amount * 8.0 } else { amount }
     }
 
     /// Number of published values that make one of ours: 2 where half of an RTT was published.

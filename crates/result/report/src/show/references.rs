@@ -142,6 +142,7 @@ pub(crate) fn not_comparable(why: &NotComparable, t: &Texts) -> String {
         NotComparable::Load { theirs: None } => t.get("why-ping-pong"),
         NotComparable::Ip { theirs } => t.with("why-traffic", &[("theirs", theirs)]),
         NotComparable::Protocol { theirs } => t.with("why-traffic", &[("theirs", &theirs.name())]),
+        NotComparable::Tool { theirs } => with("theirs", theirs),
         NotComparable::Metric { theirs } => with("theirs", &t.of_value("published", theirs)),
         plain => t.of_value("why", plain),
     }

@@ -7,7 +7,7 @@ mod languages;
 use std::time::{Duration, Instant};
 
 use model::{
-    Assessment, Card, Delta, Doubt, Environment, LimitOutcome, ManualItem, Measured, Plan, Reading,
+    Assessment, Card, Delta, Doubt, Environment, LimitOutcome, ManualItem, Measured, Plan, Reading, Reference,
     ReferenceComparison, Run, Source, TransferMethod, Verdict,
     card::{Connector, LaneReadings, Module, ModuleReadings, Readings},
     trial::TcpSeconds,
@@ -843,6 +843,14 @@ fn transfers_stand_in_a_table_with_what_is_missing_and_what_is_damaged() {
         assert!(shown.iter().all(|text| text.contains(words[1]) && !text.contains('⟦')), "{}", shown[1]);
         assert!(shown[0].contains("/usr/bin/client 198.18.0.2 40001"), "{}", shown[0]);
     }
+    let source = "id = \"files\"\ntitle = { en = \"Files of others\" }\nkind = \"somebody\"\n[[figures]]\nmetric = \"transfer\"\n\
+                  statistic = \"mean\"\nvalue = \"60.2 MiB/s\"\nconditions = { tool = \"scp\" }";
+    let source = Reference::parse(source).expect("a source");
+    let beside = beside(&run, Some(verdict::beside_references(&run, &[source], &verdict::Chosen::All)));
+    assert!(
+        beside.matches("Files of others").count() > 2,
+        "in the table's title, the legend and the words of the bar: {beside}"
+    );
     let csv = report::csv(&Material::of(&run, &fixture::assessed(&run, &outcomes))).expect("figures can be written");
     assert_eq!(csv.lines().count(), 1 + 3 * TransferMethod::ALL.len(), "{csv}");
 }

@@ -35,6 +35,7 @@ why-size-not-stated = the source states no frame or message size
 why-load = the run has no trial at { $theirs }
 why-ping-pong = the source measured by ping-pong, the run by a schedule
 why-traffic = the run has no such trial over { $theirs }
+why-tool = the run moved no file by { $theirs }
 why-metric = the run measured nothing of the kind ({ $theirs })
 why-tx-and-rx = the source counts each packet twice, as sent and as received
 why-inside-host = the source's packets never left its host, so the figure says nothing of a network

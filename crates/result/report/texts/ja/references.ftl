@@ -35,6 +35,7 @@ why-size-not-stated = 出典にフレーム長・メッセージ長の記載が�
 why-load = { $theirs } の試行がないため
 why-ping-pong = 出典は往復ごとの送信、本測定は一定間隔の送信であるため
 why-traffic = { $theirs } の試行がないため
+why-tool = { $theirs } による転送がないため
 why-metric = 同種の測定を行っていないため({ $theirs })
 why-tx-and-rx = 出典が各パケットを送信と受信で二重に数えているため
 why-inside-host = 出典の通信はホストの外に出ておらず、ネットワークの値ではないため

@@ -73,7 +73,7 @@ pub(crate) fn bound(
     if matches!(matches, Match::NotComparable { .. }) {
         return (None, against(in_another_world(&ours, metric, reference), matches));
     }
-    let bound = metric.no_worse_than(figure.value.amount() * figure.per_ours(), within);
+    let bound = metric.no_worse_than(figure.amount() * figure.per_ours(), within);
     (Some(bound), against(Some(theirs(reference, figure)), matches))
 }
 
@@ -150,7 +150,7 @@ fn side_by_side(
         spec: ours.spec.clone(),
         frame_size: ours.conditions.frame_size,
         metric,
-        deviation_percent: (ours_figure.median / figure.value.amount() - 1.0) * 100.0,
+        deviation_percent: (ours_figure.median / figure.amount() - 1.0) * 100.0,
         ours: ours_figure,
         theirs: theirs(reference, figure),
         matches,

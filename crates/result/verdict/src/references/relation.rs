@@ -53,6 +53,9 @@ fn obstacle(
     if !same_quantity(&ours.spec, figure) {
         return Some(NotComparable::Metric { theirs: figure.metric });
     }
+    if let Some(theirs) = other_tool(figure, is, theirs) {
+        return Some(NotComparable::Tool { theirs });
+    }
     if let Some(theirs) = other(is.protocol, theirs.protocol) {
         return Some(NotComparable::Protocol { theirs });
     }
@@ -62,7 +65,19 @@ fn obstacle(
     if figure.metric != FigureMetric::Goodput && is.rate != theirs.rate {
         return Some(NotComparable::Load { theirs: theirs.rate });
     }
-    if figure.metric == FigureMetric::Goodput { None } else { other_size(is, theirs) }
+    if matches!(figure.metric, FigureMetric::Goodput | FigureMetric::Transfer) { None } else { other_size(is, theirs) }
+}
+
+/// Theirs, where it moved the file otherwise.
+fn other_tool(figure: &ReferenceFigure, ours: &Conditions, theirs: &Conditions) -> Option<String> {
+    let theirs = theirs.tool.clone().filter(|_| figure.metric == FigureMetric::Transfer)?;
+    (ours.tool.as_deref() != Some(&*method(&theirs))).then_some(theirs)
+}
+
+/// Our word for a way to move a file.
+fn method(theirs: &str) -> String {
+    // The buffer of `nc -j` is about the payload of a jumbo frame.
+    if theirs == "nc -j" { "tcp-jumbo".to_owned() } else { theirs.replace(' ', "-") }
 }
 
 /// Round trips of other sizes are other round trips.

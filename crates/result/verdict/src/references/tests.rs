@@ -1,6 +1,6 @@
 use model::{
-    BitRate, Direction, FrameSize, LimitOutcome, Match, Measured, Metric, NotComparable, PayloadSize, Plan, Reference,
-    Run, TimeSummary, Undecided, Verdict,
+    BitRate, Direction, FrameSize, IpVersion, LimitOutcome, Match, Measured, Metric, Mtu, NotComparable, PayloadSize,
+    Plan, Reference, Run, TimeSummary, TransferMethod, TransferResult, TransferSpec, Undecided, Verdict,
     plan::Bound,
     reference::{Condition, Difference, FigureMetric, Statistic},
 };
@@ -119,6 +119,37 @@ fn conditions_that_differ_are_named_with_both_values() {
     linked.conditions.link_rate = Some(BitRate(10_000_000_000));
     let row = rows(&hardware(""), linked, &Chosen::Ordinary).remove(0);
     assert_eq!(row.2, differs(Condition::LinkRate, None, "10 Gbit/s"));
+}
+
+#[test]
+fn a_file_stands_beside_one_that_was_moved_by_the_same_program() {
+    let mut run = hardware("");
+    run.trials.truncate(2);
+    for (trial, method) in run.trials.iter_mut().zip([TransferMethod::FtpPut, TransferMethod::Nc]) {
+        let spec = TransferSpec { method, ip: IpVersion::V4, size: None, mtu: None };
+        let result = TransferResult {
+            mtu: Mtu(1500),
+            lacks: vec![],
+            commands: [None, None],
+            size: 1 << 20,
+            arrived: 1 << 20,
+            seconds: 1.0,
+            verified: Some(true),
+            tcp: vec![],
+        };
+        trial.measured = Measured::Transfer { spec, result: Box::new(result) };
+    }
+    let figure = |tool| {
+        format!(
+            "[[figures]]\nmetric = \"transfer\"\nstatistic = \"mean\"\nvalue = \"2 MiB/s\"\nconditions = {{ tool = \"{tool}\" }}\n"
+        )
+    };
+    let head = "id = \"files\"\ntitle = { en = \"Files\" }\nkind = \"somebody\"\n";
+    let source = Reference::parse(&format!("{head}{}{}", figure("ftp put"), figure("NFS"))).unwrap();
+    assert_eq!(rows(&run, source.clone(), &Chosen::Ordinary), [(8_388_608.0, -50.0, Match::Comparable)]);
+    let left_out = beside_references(&run, &[source], &Chosen::Ordinary).remove(0).not_compared;
+    assert_eq!(left_out[0].why, NotComparable::Tool { theirs: "NFS".to_owned() });
+    assert_eq!((left_out.len(), left_out[0].figures), (1, 1));
 }
 
 #[test]

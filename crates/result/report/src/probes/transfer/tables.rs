@@ -1,6 +1,6 @@
 //! Tables and figures of transfers.
 
-use model::{TransferResult, Verdict};
+use model::{Compared, Metric, ProbeSpec, ReferenceComparison, TransferResult, Verdict};
 
 use super::{TransferGroup, cost::cpu_s_per_gib};
 use crate::{
@@ -16,7 +16,7 @@ use crate::{
 /// All of them.
 pub(super) fn section(groups: &[TransferGroup<'_>], material: &Material<'_>, t: &Texts) -> Block {
     let mut blocks = vec![rate_table(groups, material, t)];
-    blocks.extend(bars(groups, t).into_iter().map(Block::Figure));
+    blocks.extend(bars(groups, material, t).into_iter().map(Block::Figure));
     blocks.extend(repeats(groups, t).into_iter().map(Block::Figure));
     blocks.extend(command_table(groups, t));
     Block::section(t.get("transfer-heading"), blocks)
@@ -86,17 +86,26 @@ fn contents(group: &TransferGroup<'_>, t: &Texts) -> Text {
     }
 }
 
-/// A bar for each method.
-fn bars(groups: &[TransferGroup<'_>], t: &Texts) -> Vec<Figure> {
-    let bar = |group: &TransferGroup<'_>| Bars {
-        name: group.name(t),
-        values: vec![group.over(TransferResult::bps).map(|rate| in_mib(rate.median))],
+/// A bar for each method, and beside it that of each source that published one.
+fn bars(groups: &[TransferGroup<'_>], material: &Material<'_>, t: &Texts) -> Vec<Figure> {
+    let sources = material.assessment.comparisons.iter().flatten();
+    let is_of_one = |row: &Compared| row.metric == Metric::TransferRate;
+    let sources: Vec<&ReferenceComparison> = sources.filter(|source| source.rows.iter().any(is_of_one)).collect();
+    let published = |source: &ReferenceComparison, spec: &ProbeSpec| {
+        let row = source.rows.iter().find(|row| row.spec == *spec && is_of_one(row));
+        row.map(|row| in_mib(row.theirs.amount()))
     };
+    let bar = |group: &TransferGroup<'_>| {
+        let (ours, spec) = (group.over(TransferResult::bps).map(|rate| in_mib(rate.median)), group.spec.clone().into());
+        let theirs = sources.iter().map(|source| published(source, &spec));
+        Bars { name: group.name(t), values: [ours].into_iter().chain(theirs).collect() }
+    };
+    let titles = sources.iter().map(|source| show::words(&source.reference.title, t).to_owned());
     let sides = Sides {
         title: t.get("figure-transfer"),
         note: t.get("figure-transfer-note"),
         axis: t.get("axis-transfer"),
-        runs: vec![t.get("figure-transfer-bar")],
+        runs: [t.get("figure-transfer-bar")].into_iter().chain(titles).collect(),
     };
     figure::side_by_side(sides, &groups.iter().map(bar).collect::<Vec<_>>(), t)
 }
