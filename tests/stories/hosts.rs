@@ -61,7 +61,7 @@ impl Story {
         Self { before: Snapshot::take(), wire: host.wire(), host, desk }
     }
 
-    fn run(&self, words: &[&str]) -> Done {
+    pub(crate) fn run(&self, words: &[&str]) -> Done {
         self.host.run(&self.desk, words, WIRE)
     }
 

@@ -5,9 +5,11 @@ use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, process::Output};
 use serde_json::Value;
 
 use crate::{
+    hosts::Story,
     machine::{Snapshot, agents, processes},
     other_host::signal,
     planted::Bad,
+    ports::{self, Machine},
     program::{Desk, Done, done, text},
     waiting::soon,
 };
@@ -172,6 +174,33 @@ fn a_run_that_is_killed_amid_a_transfer_leaves_no_program_folder_or_key_and_come
         assert_eq!(all.iter().map(|trial| trial["method"].as_str().unwrap()).collect::<Vec<_>>(), ["scp", "tcp"]);
     }
     before.assert_same();
+}
+
+/// Each method moved its file whole.
+fn assert_whole(done: &Done, methods: &str) {
+    assert_eq!(done.status, 0, "{}", done.err);
+    let all = trials(done);
+    let whole = all.iter().filter(|trial| trial["verified"] == true).map(|trial| trial["method"].as_str().unwrap());
+    assert_eq!(whole.collect::<Vec<_>>().join(","), methods, "{all:?}");
+}
+
+#[test]
+fn files_move_between_ports_which_are_given_back() {
+    const METHODS: &str = "sendfile,https,scp";
+    let desk = Desk::new();
+    let machine = Machine::new(&desk);
+    let seen = machine.settled();
+    assert_whole(&machine.run(&words(METHODS, &["--bed", ports::BED])), METHODS);
+    assert_eq!(machine.settled(), seen);
+    assert!(folders("thread-self").is_empty(), "{:?}", folders("thread-self"));
+}
+
+#[test]
+fn files_move_between_hosts_which_are_given_back() {
+    const METHODS: &str = "tcp,ftp-put,sftp";
+    let story = Story::new();
+    assert_whole(&story.run(&words(METHODS, &[])), METHODS);
+    story.assert_same();
 }
 
 #[test]
