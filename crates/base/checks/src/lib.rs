@@ -13,6 +13,7 @@ mod interfaces;
 mod ipv6;
 mod kernel;
 mod lab;
+mod light;
 mod profiles;
 mod store;
 pub mod tuning;

@@ -284,7 +284,15 @@ mod tests {
             ["SFP/SFP+/SFP28", "Intel Corp", "FTLX8571D3BCV-IT", "AM411QD"]
         );
         let lane = |received_mw, sent_mw, bias_ma| LaneReadings { received_mw, sent_mw, bias_ma };
-        assert_eq!(old.light, Some(ModuleReadings { celsius: 36.13, volts: 3.31, lanes: vec![lane(0.55, 0.61, 0.0)] }));
+        assert_eq!(
+            old.light,
+            Some(ModuleReadings {
+                celsius: 36.13,
+                volts: 3.31,
+                lanes: vec![lane(0.55, 0.61, 0.0)],
+                received_limits: None
+            })
+        );
         let newer = of(recorded::IFCONFIG_IX_13).light.expect("it says");
         assert_eq!((newer.celsius, newer.lanes), (47.06, vec![lane(0.62, 0.0, 7.22)]));
         let four = of(recorded::IFCONFIG_IXL_14).light.expect("it says").lanes;

@@ -132,6 +132,22 @@ pub struct ModuleReadings {
     pub volts: f64,
     /// Each lane: an SFP has one, a QSFP four.
     pub lanes: Vec<LaneReadings>,
+    /// Thresholds of received power that the module states; null where it states none, or its driver does not read them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub received_limits: Option<PowerLimits>,
+}
+
+/// Thresholds of optical power in milliwatts, the lowest first.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct PowerLimits {
+    /// Alarm below it.
+    pub low_alarm_mw: f64,
+    /// Warning below it.
+    pub low_warning_mw: f64,
+    /// Warning above it.
+    pub high_warning_mw: f64,
+    /// Alarm above it.
+    pub high_alarm_mw: f64,
 }
 
 /// Light of one lane.

@@ -198,11 +198,12 @@ impl Environment {
 }
 
 impl InterfaceFacts {
-    /// Properties that do not change by themselves: irqbalance moves interrupts, and namespaces of a bed have new names each time.
+    /// Properties that do not change by themselves: irqbalance moves interrupts, and namespaces of a bed have new names each time. The place
+    /// of a split port stands in its name.
     pub(crate) fn lasting(&self) -> Self {
         let still = |settings: &InterfaceSettings| {
             let other_end = settings.other_end.clone().map(|end| OtherEnd { namespace: String::new(), ..end });
-            InterfaceSettings { interrupts: Reading::Absent, other_end, ..settings.clone() }
+            InterfaceSettings { interrupts: Reading::Absent, other_end, subport: None, ..settings.clone() }
         };
         Self { settings: self.settings.as_ref().map(still), ..self.clone() }
     }

@@ -103,6 +103,9 @@ pub struct InterfaceSettings {
     /// Interrupts of its card.
     #[serde(with = "OrEmpty::<Vec<Interrupt>>")]
     pub interrupts: Reading<Vec<Interrupt>>,
+    /// Its place among the interfaces that share a module, from 0; null where the driver does not say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub subport: Option<usize>,
     /// Memory node of its card; null where the firmware gives none.
     pub node: Option<usize>,
     /// Cores of that node.

@@ -56,6 +56,7 @@ pub(crate) fn of(source: &dyn Source, link: &Link) -> InterfaceSettings {
         offloads: source.offloads(name),
         qdiscs: source.counters(name).or_default().1.into_iter().map(|qdisc| qdisc.name).collect(),
         interrupts: interrupts(source, name),
+        subport: source.read(&format!("/sys/class/net/{name}/phys_port_name")).known().and_then(|name| subport(name)),
         node,
         node_cores: node.map(|node| node_cores(source, node)).unwrap_or_default(),
         receive_steering: receive_steering(source, name),
@@ -64,6 +65,13 @@ pub(crate) fn of(source: &dyn Source, link: &Link) -> InterfaceSettings {
         pci: card::pci_settings(source, name),
         iommu: card::iommu(source, name),
     }
+}
+
+/// `p0s1` is the second part of a port that was split, `p0` a whole one (Documentation/networking/devlink/devlink-port.rst).
+fn subport(port: &str) -> Option<usize> {
+    let (number, part) = port.strip_prefix('p')?.split_once('s').unwrap_or((&port[1..], "0"));
+    number.parse::<usize>().ok()?;
+    part.parse().ok()
 }
 
 fn partner_pause(settings: &LinkSettings) -> Option<[bool; 2]> {
@@ -106,6 +114,12 @@ mod tests {
 
     use super::*;
     use crate::recorded::Recorded;
+
+    #[test]
+    fn a_part_of_a_split_port_is_known_by_its_name() {
+        assert_eq!(["p1", "p0s0", "p12s3"].map(subport), [Some(0), Some(0), Some(3)]);
+        assert_eq!(["", "p", "pf0vf2", "p0s", "s1", "é1"].map(subport), [None; 6]);
+    }
 
     #[test]
     fn settings_of_a_card_are_read_with_its_interrupts_and_its_node() {

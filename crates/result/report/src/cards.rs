@@ -207,7 +207,7 @@ mod tests {
             up: Reading::Known(true),
             carrier: Some(false),
             temperatures: vec![("loc1".into(), 54.0)],
-            module: ModuleReadings { celsius: 38.5, volts: 3.3, lanes }.into(),
+            module: ModuleReadings { celsius: 38.5, volts: 3.3, lanes, received_limits: None }.into(),
             counters: std::collections::BTreeMap::from([
                 ("rx_packets".to_owned(), 12_345),
                 ("rx_errors".to_owned(), 0),

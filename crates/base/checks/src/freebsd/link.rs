@@ -7,15 +7,13 @@ use model::{
 };
 
 use super::context::{Context, ifconfig};
+use crate::light::LitInterface;
 
 const IFCONFIG: (&str, &str) = ("ifconfig(8)", "media, status; -m: supported media");
 const AUTONEGOTIATION: (&str, &str) = ("IEEE 802.3", "clause 28 and annex 28B, auto-negotiation and its priorities");
-const DIAGNOSTICS: (&str, &str) = ("SFF-8472", "section 9, real-time diagnostics");
 const PCICONF: (&str, &str) = ("pciconf(8)", "-l: a device without driver is noneN");
 const DMESG: (&str, &str) = ("dmesg(8)", "system message buffer");
 
-/// Light below this is none, in milliwatts.
-const DARK_MW: f64 = 1e-4;
 /// Messages that are shown.
 const MOST_MESSAGES: usize = 3;
 
@@ -74,10 +72,8 @@ fn autoselect(nic: &Interface) -> Option<String> {
 }
 
 fn light(_: &Context<'_>, nic: &Interface) -> Option<Finding> {
-    let least = nic.light.as_ref()?.lanes.iter().map(|lane| lane.received_mw).min_by(f64::total_cmp)?;
-    let read = Read::of(format!("{least:.4} mW"), ifconfig(nic));
-    let finding = Finding::of(Check::NoLight, &nic.name, read, format!(">= {DARK_MW} mW"), &[DIAGNOSTICS]);
-    Some(finding.unless(least >= DARK_MW, Severity::Warn, None))
+    let interface = LitInterface { name: &nic.name, place: ifconfig(nic), speed_mbps: speed_mbps(nic), subport: None };
+    crate::light::light(interface, nic.light.as_ref()?)
 }
 
 /// Messages of the kernel, the last ones.

@@ -6,19 +6,17 @@ use model::{
 };
 
 use super::context::{Context, Port};
+use crate::light::LitInterface;
 
 const AUTONEGOTIATION: (&str, &str) = ("IEEE 802.3", "clause 28 and annex 28B, auto-negotiation and its priorities");
 const PAUSE: (&str, &str) = ("IEEE 802.3", "annex 31B, MAC Control PAUSE operation");
 const FEC: (&str, &str) = ("IEEE 802.3", "clauses 74, 91 and 108, forward error correction");
 const OPERSTATES: (&str, &str) = ("Linux Documentation/networking/operstates.rst", "2. Querying from userspace");
-const DIAGNOSTICS: (&str, &str) = ("SFF-8472", "section 9, real-time diagnostics");
 
 /// `ETHTOOL_FEC_NONE` and `ETHTOOL_FEC_OFF`.
 const NO_FEC: u32 = 1 | 1 << 2;
 /// A link of this rate and more needs error correction on most of its media.
 const FEC_FROM_BPS: f64 = 25e9;
-/// Light below this is none, in milliwatts.
-const DARK_MW: f64 = 1e-4;
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let ports: Vec<Port<'_>> = context.nics().collect();
@@ -100,9 +98,11 @@ fn fec(_: &Context<'_>, port: &Port<'_>) -> Option<Finding> {
 }
 
 fn light(_: &Context<'_>, port: &Port<'_>) -> Option<Finding> {
-    let lanes = &port.readings()?.module.known()?.lanes;
-    let least = lanes.iter().map(|lane| lane.received_mw).min_by(f64::total_cmp)?;
-    let read = Read::of(format!("{least:.4} mW"), format!("ethtool -m {}", port.name()));
-    let finding = Finding::of(Check::NoLight, port.name(), read, format!(">= {DARK_MW} mW"), &[DIAGNOSTICS]);
-    Some(finding.unless(least >= DARK_MW, Severity::Warn, None))
+    let interface = LitInterface {
+        name: port.name(),
+        place: format!("ethtool -m {}", port.name()),
+        speed_mbps: port.facts.speed_mbps.copied(),
+        subport: port.settings.subport,
+    };
+    crate::light::light(interface, port.readings()?.module.known()?)
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use model::{
     Card, Delta, Reading, Source,
-    card::{Hop, LaneReadings, ModuleReadings, PcieLink, Readings},
+    card::{Hop, LaneReadings, ModuleReadings, PcieLink, PowerLimits, Readings},
     environment::{EndpointFacts, HostFacts, InterfaceFacts},
     inspection::{Check, Conditions, Finding, Goal, HostReadings, Severity},
     settings::{
@@ -93,13 +93,15 @@ fn clean(goal: Goal) -> HostReadings {
         InterfaceFacts { master: Some("br0".into()), ..facts("tap0", kind("tun")) },
         facts("eth1.7", InterfaceSettings { lower: Some("eth1".into()), ..kind("vlan") }),
     ];
+    let limits =
+        PowerLimits { low_alarm_mw: 0.0446, low_warning_mw: 0.1122, high_warning_mw: 1.7378, high_alarm_mw: 2.1878 };
     let lanes = vec![LaneReadings { received_mw: 0.5, sent_mw: 0.5, bias_ma: 7.0 }];
     let readings = Readings {
         up: Reading::Known(true),
         carrier: Some(true),
         full_duplex: Some(true),
         autonegotiation: Some(true),
-        module: ModuleReadings { celsius: 40.0, volts: 3.3, lanes }.into(),
+        module: ModuleReadings { celsius: 40.0, volts: 3.3, lanes, received_limits: Some(limits) }.into(),
         counters: BTreeMap::from(["rx_packets", "tx_packets"].map(|name| (name.to_owned(), 1_000_000))).into(),
         ..Readings::default()
     };

@@ -1,6 +1,6 @@
 //! Pluggable modules, from their memory: SFF-8472 (SFP), SFF-8636 (QSFP). Pure.
 
-use model::card::{LaneReadings, Module, ModuleReadings};
+use model::card::{LaneReadings, Module, ModuleReadings, PowerLimits};
 
 /// Optical power is in tenths of a microwatt, in both.
 const TENTH_MICROWATT: f64 = 1e-4;
@@ -76,15 +76,43 @@ fn of_sfp(memory: &[u8]) -> Option<ModuleReadings> {
     if memory.get(92)? & CALIBRATED != CALIBRATED {
         return None;
     }
-    let lane = lane(memory, PAGE + 104, PAGE + 102, PAGE + 100)?;
-    Some(ModuleReadings { celsius: celsius(memory, PAGE + 96)?, volts: volts(memory, PAGE + 98)?, lanes: vec![lane] })
+    Some(ModuleReadings {
+        celsius: celsius(memory, PAGE + 96)?,
+        volts: volts(memory, PAGE + 98)?,
+        lanes: vec![lane(memory, PAGE + 104, PAGE + 102, PAGE + 100)?],
+        received_limits: limits(memory, PAGE + 32),
+    })
 }
 
-/// SFF-8636: the first page has them; a copper cable leaves them at zero.
+/// SFF-8636: the first page has them; a copper cable leaves them at zero. The thresholds are in page 03h, after the first 512 bytes,
+/// which a module with flat memory (byte 2, bit 2) does not have.
 fn of_qsfp(memory: &[u8]) -> Option<ModuleReadings> {
+    const FLAT: u8 = 1 << 2;
+    const LIMITS: usize = 512 + 176 - 128;
     let volts = volts(memory, 26).filter(|volts| *volts > 0.0)?;
     let lanes = (0..4).map(|number| lane(memory, 34 + 2 * number, 50 + 2 * number, 42 + 2 * number));
-    Some(ModuleReadings { celsius: celsius(memory, 22)?, volts, lanes: lanes.collect::<Option<_>>()? })
+    let has_pages = memory.get(2)? & FLAT == 0;
+    Some(ModuleReadings {
+        celsius: celsius(memory, 22)?,
+        volts,
+        lanes: lanes.collect::<Option<_>>()?,
+        received_limits: has_pages.then(|| limits(memory, LIMITS)).flatten(),
+    })
+}
+
+/// High alarm, low alarm, high warning, low warning, in both. Some modules and drivers leave them at zero, or without order.
+fn limits(memory: &[u8], at: usize) -> Option<PowerLimits> {
+    let power = |at| Some(f64::from(word(memory, at)?) * TENTH_MICROWATT);
+    let limits = PowerLimits {
+        high_alarm_mw: power(at)?,
+        low_alarm_mw: power(at + 2)?,
+        high_warning_mw: power(at + 4)?,
+        low_warning_mw: power(at + 6)?,
+    };
+    let PowerLimits { low_alarm_mw, low_warning_mw, high_warning_mw, high_alarm_mw } = limits;
+    let is_ordered =
+        low_alarm_mw <= low_warning_mw && low_warning_mw < high_warning_mw && high_warning_mw <= high_alarm_mw;
+    is_ordered.then_some(limits)
 }
 
 fn lane(memory: &[u8], received: usize, sent: usize, bias: usize) -> Option<LaneReadings> {
@@ -174,6 +202,57 @@ mod tests {
         assert_eq!(module(&memory).unwrap().wavelength_nm, Some(850));
         let readings = readings(&memory).unwrap();
         assert_eq!((readings.celsius, readings.lanes.len(), readings.lanes[3].received_mw), (40.0, 4, 0.8));
+    }
+
+    /// `ethtool -m enp3s0f1 hex on` of a 25GBASE-SR module of FS (netdev, 2020-03-11, C. Preimesberger, "transceiver made for fiber is
+    /// misreported as supporting copper"): the lines that are not zero.
+    const SFP28: &[(usize, &str)] = &[
+        (0x00, "03 04 07 00 00 00 00 00 00 00 00 06 ff 00 00 00"),
+        (0x10, "0a 0a 0a 07 46 53 20 20 20 20 20 20 20 20 20 20"),
+        (0x20, "20 20 20 20 02 00 17 6a 53 46 50 32 38 2d 32 35"),
+        (0x30, "47 53 52 2d 38 35 20 20 30 31 20 20 03 52 00 b7"),
+        (0x40, "08 1a 68 00 47 31 39 30 37 30 34 33 30 35 37 20"),
+        (0x50, "20 20 20 20 31 39 30 39 32 32 20 20 68 fa 08 56"),
+        (0x100, "50 00 f6 00 46 00 00 00 8c a0 75 30 88 b8 79 18"),
+        (0x110, "15 7c 03 e8 13 88 05 dc 57 73 04 ea 4e 20 06 c9"),
+        (0x120, "57 73 02 76 4e 20 03 66 00 00 00 00 00 00 00 00"),
+        (0x160, "29 64 84 30 0b ec 3a ee 38 38 00 00 00 00 30 00"),
+    ];
+
+    fn limits_of(memory: &[u8]) -> Option<[f64; 4]> {
+        let limits = readings(memory).unwrap().received_limits?;
+        let PowerLimits { low_alarm_mw, low_warning_mw, high_warning_mw, high_alarm_mw } = limits;
+        Some([low_alarm_mw, low_warning_mw, high_warning_mw, high_alarm_mw].map(|mw| (mw * 1e4).round() / 1e4))
+    }
+
+    #[test]
+    fn an_sfp_states_its_thresholds_unless_they_are_empty() {
+        let mut memory = vec![0; 512];
+        for (at, line) in SFP28 {
+            let bytes: Vec<u8> = line.split(' ').map(|byte| u8::from_str_radix(byte, 16).unwrap()).collect();
+            put(&mut memory, *at, &bytes);
+        }
+        assert_eq!(module(&memory).unwrap().part, "SFP28-25GSR-85");
+        assert_eq!(limits_of(&memory), Some([0.063, 0.087, 2.0, 2.2387]));
+        assert_eq!((readings(&memory).unwrap().lanes[0].received_mw * 1e4).round(), 14_392.0);
+        for nothing in [0, 0xff] {
+            put(&mut memory, 0x120, &[nothing; 8]);
+            assert_eq!(limits_of(&memory), None, "{nothing:#x}");
+        }
+    }
+
+    #[test]
+    fn a_qsfp_states_its_thresholds_in_a_page_that_it_may_not_have() {
+        // A module of 40GBASE-SR4 behind mlx4 (netdev, 2024-05-23, K. Olędzki, "no SFP-DOM support via netlink?").
+        let mut memory = vec![0; 640];
+        memory[0] = 0x0d;
+        put(&mut memory, 26, &32_917_u16.to_be_bytes());
+        let thresholds = [21_878_u16, 446, 17_378, 1_122].map(u16::to_be_bytes).concat();
+        put(&mut memory, 0x230, &thresholds);
+        assert_eq!(limits_of(&memory), Some([0.0446, 0.1122, 1.7378, 2.1878]));
+        assert_eq!(limits_of(&memory[..256]), None, "its driver reads the first page alone");
+        memory[2] = 1 << 2;
+        assert_eq!(limits_of(&memory), None, "it is flat");
     }
 
     #[test]

@@ -792,7 +792,7 @@ fn what_the_cards_read_stands_in_the_report_with_what_became_of_it() {
             up: Reading::Known(true),
             carrier: Some(true),
             temperatures: vec![("loc1".into(), celsius)],
-            module: ModuleReadings { celsius: 38.5, volts: 3.3, lanes }.into(),
+            module: ModuleReadings { celsius: 38.5, volts: 3.3, lanes, received_limits: None }.into(),
             ..Readings::default()
         }
     };

@@ -38,15 +38,6 @@ const PLANTED: &[Planted] = &[
         "mce0",
         "ifconfig mce0 media autoselect",
     ),
-    (
-        IFCONFIG,
-        "\tgroups: mlx",
-        "\tlane 1: RX power: 0.00 mW (-40.00 dBm) TX bias: 6.69 mA",
-        Goal::Latency,
-        Check::NoLight,
-        "mce0",
-        "–",
-    ),
     (IFCONFIG, "VLAN_HWCSUM,TSO4,", "VLAN_HWCSUM,", Goal::Throughput, Check::OffloadOff, "mce0", "ifconfig mce0 tso4"),
     (
         IFCONFIG,
@@ -309,4 +300,15 @@ fn each_planted_fault_is_found_alone_and_has_its_command() {
         assert_eq!(finding.mend.as_deref().unwrap_or("–"), *mend, "{check:?}");
         assert!(!finding.wanted.is_empty() && !finding.read.place.is_empty() && !finding.sources.is_empty());
     }
+}
+
+#[test]
+fn darkness_without_thresholds_is_worth_knowing() {
+    let mut said = server();
+    let dark = "\tlane 1: RX power: 0.00 mW (-40.00 dBm) TX bias: 6.69 mA";
+    said.ifconfig = known(said.ifconfig.known().expect("an output").replacen("\tgroups: mlx", dark, 1));
+    let findings = findings(&said, Goal::Latency);
+    assert_eq!(faults(&findings), []);
+    let light = findings.iter().find(|it| it.check == Check::NoLight).expect("found");
+    assert_eq!((light.severity, light.read.value.as_str()), (Severity::Info, "0.0000 mW"));
 }

@@ -18,8 +18,7 @@ pub(super) const FAULTS: [Fault; 50] = [
         nic(it).fec = Reading::Known(1 << 2);
     }),
     (Throughput, C::NoLight, "eth1", |it| {
-        let lanes = vec![LaneReadings::default()];
-        now(it).module = ModuleReadings { lanes, ..ModuleReadings::default() }.into();
+        known(&mut now(it).module).lanes[0].received_mw = 0.0;
     }),
     (Throughput, C::PcieNarrow, "eth1", |it| {
         let link = &mut card(it).hops[0].link;
