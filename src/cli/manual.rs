@@ -382,6 +382,7 @@ const MANUALS: [Manual; 47] = [
         PLAIN,
         &[
             ("tune plan --goal throughput --dev eth1 --mtu 9000", "Also for jumbo frames on each device of the path."),
+            ("tune plan --goal throughput --rtt \"20 ms\" --speed 10G", "For buffers of a path of another length."),
             ("tune plan --from tuned:network-latency", "See what a profile of tuned would change here."),
             ("tune plan root@192.0.2.7 --goal router --dev eth1 --dev eth2", "Look at another machine."),
         ],

@@ -4,9 +4,13 @@ use std::path::PathBuf;
 
 use bed::InspectedRef;
 use clap::{ArgGroup, Args, Subcommand, builder::NonEmptyStringValueParser};
-use model::{Mtu, Nanos, inspection::Goal};
+use model::{BitRate, Mtu, Nanos, inspection::Goal};
 
-use super::{measure::parse_mtu, reach::Reach};
+use super::{
+    inspect::{parse_rtt, parse_speed},
+    measure::parse_mtu,
+    reach::Reach,
+};
 
 /// Uses of tuning.
 #[derive(Debug, Subcommand)]
@@ -84,6 +88,19 @@ pub(crate) struct TuneAsked {
     /// Also this MTU, for the interfaces and for each device above and below them: bridges with their members, VLANs, bonds.
     #[arg(long, value_parser = parse_mtu, requires = "dev")]
     pub(crate) mtu: Option<Mtu>,
+    /// Rate of the path, like 10G or "10 Gbit/s", for the size of buffers and values for fast links (default: that of the interfaces).
+    #[arg(long, value_name = "RATE", allow_hyphen_values = true, value_parser = parse_speed)]
+    pub(crate) speed: Option<BitRate>,
+    /// Round-trip time of the path, for the size of buffers, like "20 ms" (default: that of the profile, 100 ms).
+    #[arg(long, value_name = "TIME", allow_hyphen_values = true, value_parser = parse_rtt)]
+    rtt: Option<Nanos>,
+}
+
+impl TuneAsked {
+    /// Round-trip time in seconds.
+    pub(crate) fn rtt_s(&self) -> Option<f64> {
+        self.rtt.map(|rtt| rtt.0 as f64 / 1e9)
+    }
 }
 
 const SECOND: u64 = 1_000_000_000;

@@ -7,7 +7,7 @@ use std::{
 
 use anyhow::Context;
 use bed::TunedHost;
-use checks::tuning::{LEAST_MTU, persisted, plan};
+use checks::tuning::{LEAST_MTU, PathAsked, persisted, plan};
 use model::{
     Nanos,
     tuning::{Condition, ProfileValue, Setting, SettingsToRead, TuningOrder, TuningPlan, TuningReadings},
@@ -92,14 +92,28 @@ fn planned(host: &mut TunedHost, asked: &TuneAsked) -> anyhow::Result<(TuningPla
             source: "--mtu".to_owned(),
         });
     }
-    planned_for(host, chosen, &asked.dev)
+    if asked.rtt_s().is_some() && !chosen.profile.has_bdp() {
+        let why = format!("--rtt: no value of {} depends on a round-trip time (bdp)", chosen.name);
+        return Err(Words(why).into());
+    }
+    planned_on(host, chosen, &asked.dev, PathAsked { speed: asked.speed, rtt_s: asked.rtt_s() })
 }
 
 /// The plan of a profile for these interfaces of a machine, and its readings.
 pub(super) fn planned_for(
     host: &mut TunedHost,
+    chosen: Chosen,
+    interfaces: &[String],
+) -> anyhow::Result<(TuningPlan, TuningReadings)> {
+    planned_on(host, chosen, interfaces, PathAsked::default())
+}
+
+/// The same for a path.
+fn planned_on(
+    host: &mut TunedHost,
     Chosen { name, profile, not_understood }: Chosen,
     interfaces: &[String],
+    path: PathAsked,
 ) -> anyhow::Result<(TuningPlan, TuningReadings)> {
     let readings = host.readings(SettingsToRead {
         interfaces: interfaces.to_vec(),
@@ -113,7 +127,7 @@ pub(super) fn planned_for(
             return Err(Words(why).into());
         }
     }
-    let plan = TuningPlan { not_understood, ..plan(&name, &profile, interfaces, &readings) };
+    let plan = TuningPlan { not_understood, ..plan(&name, &profile, interfaces, path, &readings) };
     Ok((plan, readings))
 }
 

@@ -229,6 +229,35 @@ fn what_somebody_else_changed_is_named_and_left_unless_told() {
 }
 
 #[test]
+fn buffers_are_made_for_the_path_that_is_asked_for() {
+    let desk = Desk::new();
+    let ground = ground(&desk);
+    let before = Settings::read();
+    let with_bdp = PROFILE.replace("4096 87380 60000000", "4096 87380 bdp");
+    let bdp = "[bdp]\nrtt-ms = 100\nspeed = \"1 Gbit/s\"\nshare = 2\ncaps = []\n";
+    let profile = desk.path("bdp.toml");
+    fs::write(&profile, format!("{bdp}{with_bdp}")).unwrap();
+    let tune = |action: &str, more: &[&str]| {
+        desk.run(&[&["tune", action, "--profile", text(&profile), "--dev", "left"], more].concat())
+    };
+    let applied = tune("apply", &["--rtt", "25 ms", "--speed", "10G"]);
+    assert_eq!(applied.status, 0, "{}", applied.err);
+    let rmem = Command::new("sysctl").args(["-n", "net.ipv4.tcp_rmem"]).output().unwrap().stdout;
+    assert_eq!(String::from_utf8_lossy(&rmem).split_whitespace().last(), Some("62500000"));
+    assert_eq!(ground.run(&["undo"]).status, 0);
+    before.assert_same("undone");
+
+    desk.run(&ground.asked("plan", &["--rtt", "25 ms"])).fails(2, &["--rtt", "profile.toml", "bdp"]);
+    desk.run(&["tune", "plan", "--goal", "latency", "--rtt", "25 ms"]).fails(2, &["no value of latency"]);
+    for rtt in ["0 s", "1 h", "-1 ms", "far"] {
+        tune("plan", &["--rtt", rtt]).fails(2, &["--rtt"]);
+    }
+    for speed in ["0G", "1 bit/s", "fast"] {
+        tune("plan", &["--speed", speed]).fails(2, &["--speed"]);
+    }
+}
+
+#[test]
 fn what_is_not_confirmed_is_undone_and_what_is_confirmed_stays() {
     let desk = Desk::new();
     let ground = ground(&desk);

@@ -96,6 +96,14 @@ fn another_machine_is_tuned_and_undone_over_ssh() {
     assert!(there.desk.run(&["tune", "status", "--json"]).json()["tuning"].is_null());
     assert_eq!(there.tune("root", "undo", &[]).status, 0);
     there.assert_same(&before);
+    let buffers = "[bdp]\nrtt-ms = 100\nspeed = \"1 Gbit/s\"\nshare = 2\ncaps = []\n[[value]]\nsetting = \"sysctl net.ipv4.tcp_rmem\"\n\
+                   value = \"4096 87380 bdp\"\nwhy = \"a reason\"\nsource = \"somebody\"\n";
+    fs::write(&there.profile, buffers).unwrap();
+    there.apply(&["--rtt", "25 ms", "--speed", "10G"]);
+    let rmem = there.host.prints(&["sysctl", "-n", "net.ipv4.tcp_rmem"]);
+    assert_eq!(rmem.split_whitespace().last(), Some("62500000"), "{rmem}");
+    assert_eq!(there.tune("root", "undo", &[]).status, 0);
+    there.assert_same(&before);
     there.tune("root", "plan", &["--dev", "nothing"]).fails(2, &["no such interface", "wire-f"]);
 }
 

@@ -6,7 +6,7 @@ mod persist;
 use std::collections::BTreeMap;
 
 use model::{
-    Mtu, Reading,
+    BitRate, Mtu, Reading,
     change::{Change, DriverNumber, DriverSetting, InterfaceSetting, MachineSetting, OffloadSwitch, RootQdisc, Sysctl},
     core_list,
     settings::Interrupt,
@@ -52,8 +52,26 @@ fn known<T>(reading: Reading<T>) -> Result<T, WhyLeftOut> {
     }
 }
 
-/// The plan of a profile for these interfaces. An MTU reaches each device that theirs has to pass.
-pub fn plan(name: &str, profile: &Profile, interfaces: &[String], readings: &TuningReadings) -> TuningPlan {
+/// The path that a machine is tuned for, as far as somebody says.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct PathAsked {
+    /// Rate, in place of that of the links.
+    pub speed: Option<BitRate>,
+    /// Round-trip time in seconds, in place of that of the profile.
+    pub rtt_s: Option<f64>,
+}
+
+/// The plan of a profile for these interfaces and this path. An MTU reaches each device that theirs has to pass.
+pub fn plan(
+    name: &str,
+    profile: &Profile,
+    interfaces: &[String],
+    path: PathAsked,
+    readings: &TuningReadings,
+) -> TuningPlan {
+    let mut readings = readings.clone();
+    readings.interfaces.iter_mut().for_each(|interface| interface.speed = path.speed.or(interface.speed));
+    let readings = &readings;
     let mut plan = TuningPlan {
         profile: name.to_owned(),
         interfaces: interfaces.to_vec(),
@@ -61,7 +79,7 @@ pub fn plan(name: &str, profile: &Profile, interfaces: &[String], readings: &Tun
         ..TuningPlan::default()
     };
     let tuned = readings.interfaces.iter().filter(|it| interfaces.contains(&it.name));
-    let profile = profile.on_path(tuned.filter_map(|it| it.speed).max(), None);
+    let profile = profile.on_path(path.speed.or_else(|| tuned.filter_map(|it| it.speed).max()), path.rtt_s);
     let mut values: Vec<&ProfileValue> = profile.values.iter().collect();
     values.sort_by_key(|value| ORDER.iter().position(|is_of| is_of(&value.setting)));
     for value in values {

@@ -1,5 +1,5 @@
 use model::{
-    BitRate,
+    inspection::Goal,
     settings::{IdleState, InterfaceSettings, Offload},
     tuning::QdiscReading,
 };
@@ -77,7 +77,8 @@ fn readings(interfaces: Vec<InterfaceReading>) -> TuningReadings {
 }
 
 fn of(values: Vec<ProfileValue>, interfaces: Vec<InterfaceReading>) -> TuningPlan {
-    plan("test", &Profile { values, ..Profile::default() }, &["eth1".into()], &readings(interfaces))
+    let profile = Profile { values, ..Profile::default() };
+    plan("test", &profile, &["eth1".into()], PathAsked::default(), &readings(interfaces))
 }
 
 fn words(plan: &TuningPlan) -> Vec<String> {
@@ -118,6 +119,25 @@ fn each_setting_is_compared_with_what_was_read() {
     assert_eq!(words(&plan), expected);
     assert_eq!(plan.kept.iter().map(|it| it.value.as_str()).collect::<Vec<_>>(), ["0a"], "the second queue");
     assert!(plan.changes.iter().all(|it| !it.can_cut));
+}
+
+#[test]
+fn the_asked_path_decides_buffers_and_conditions_in_place_of_the_links() {
+    let throughput = crate::profile(Goal::Throughput);
+    let buffers = |interfaces: &[String], speed: Option<u64>, rtt_s| {
+        let path = PathAsked { speed: speed.map(BitRate), rtt_s };
+        let plan = plan("test", throughput, interfaces, path, &readings(vec![card()]));
+        let wanted =
+            |key: &str| plan.changes.iter().find(|it| it.setting.to_string() == key).map(|it| it.wanted.clone());
+        [wanted("sysctl net.core.rmem_max"), wanted("sysctl net.ipv4.tcp_rmem"), wanted("ring-rx")]
+    };
+    let said = |all: [&str; 3]| all.map(|word| (!word.is_empty()).then(|| word.to_owned()));
+    let eth1 = ["eth1".to_owned()];
+    assert_eq!(buffers(&eth1, None, None), said(["67108864", "4096 131072 67108864", "4096"]));
+    assert_eq!(buffers(&eth1, None, Some(0.01)), said(["25000000", "4096 131072 25000000", "4096"]));
+    // It is large enough already, and a slow link needs no long ring.
+    assert_eq!(buffers(&eth1, Some(1_000_000_000), Some(0.02)), said(["5000000", "", ""]));
+    assert_eq!(buffers(&[], Some(25_000_000_000), None), said(["134217728", "4096 131072 134217728", ""]));
 }
 
 #[test]
@@ -224,7 +244,7 @@ fn what_could_not_be_read_is_not_taken_for_missing_and_is_not_changed() {
     ];
     for (setting, wanted) in settings {
         let profile = Profile { values: vec![value(setting, wanted)], ..Profile::default() };
-        let plan = plan("test", &profile, &["eth1".into()], &readings);
+        let plan = plan("test", &profile, &["eth1".into()], PathAsked::default(), &readings);
         assert_eq!((plan.changes.len(), plan.kept.len(), plan.by_hand.len()), (0, 0, 0), "{setting}");
         let why = WhyLeftOut::Unreadable { cause: "no rights".into() };
         assert!(!plan.left_out.is_empty() && plan.left_out.iter().all(|it| it.why == why), "{setting}: {plan:?}");

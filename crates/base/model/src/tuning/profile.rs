@@ -156,6 +156,11 @@ impl Profile {
         profile
     }
 
+    /// Whether one of its values depends on bandwidth times delay.
+    pub fn has_bdp(&self) -> bool {
+        self.values.iter().any(ProfileValue::has_bdp)
+    }
+
     /// Kernel settings that it names.
     pub fn sysctls(&self) -> Vec<String> {
         let key = |value: &ProfileValue| match &value.setting {
@@ -351,6 +356,7 @@ mod tests {
         assert_eq!(of(Some(1_000_000_000), None), "4096 131072 25000000");
         assert_eq!(of(Some(10_000_000_000), Some(0.001)), "4096 131072 2500000");
         assert_eq!(of(None, None), "4096 131072 67108864");
+        assert!(profile.has_bdp() && !Profile::parse(TWO).expect("a profile").has_bdp());
         assert_eq!(of(Some(100_000_000_000), None), "4096 131072 134217728", "the last limit is for all faster ones");
     }
 

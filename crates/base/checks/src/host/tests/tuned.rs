@@ -10,6 +10,7 @@ use model::{
 };
 
 use super::{faults::FAULTS, *};
+use crate::tuning::PathAsked;
 
 /// A setting of both ends, which no profile has.
 const OF_BOTH_ENDS: Check = Check::PauseOneSided;
@@ -43,7 +44,8 @@ fn of_tuning(readings: &HostReadings) -> TuningReadings {
 
 fn plan(goal: Goal, readings: &HostReadings) -> TuningPlan {
     let readings = of_tuning(readings);
-    crate::tuning::plan(&goal.to_string(), crate::profile(goal), &["eth1".to_owned()], &readings)
+    let (name, profile) = (goal.to_string(), crate::profile(goal));
+    crate::tuning::plan(&name, profile, &["eth1".to_owned()], PathAsked::default(), &readings)
 }
 
 /// Makes the changes of a plan.
