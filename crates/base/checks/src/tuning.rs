@@ -3,11 +3,14 @@
 mod mtu;
 mod persist;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use model::{
     BitRate, Mtu, Reading,
-    change::{Change, DriverNumber, DriverSetting, InterfaceSetting, MachineSetting, OffloadSwitch, RootQdisc, Sysctl},
+    change::{
+        BannedInterrupts, Change, DriverNumber, DriverSetting, InterfaceSetting, MachineSetting, OffloadSwitch,
+        RootQdisc, Sysctl,
+    },
     core_list,
     settings::Interrupt,
     tuning::{
@@ -31,6 +34,9 @@ const ORDER: [fn(&Setting) -> bool; 7] = [
 
 /// Settings with which the kernel sets others: IP forwarding sets that of each interface, `accept_redirects` and LRO.
 const SETS_OTHERS: [&str; 1] = ["net.ipv4.ip_forward"];
+
+/// Longest ban list that each version of irqbalance reads whole, in bytes.
+const LONGEST_BAN_LIST: usize = 250;
 
 const CPUS: &str = "/sys/devices/system/cpu";
 
@@ -99,6 +105,10 @@ pub fn plan(
             add(&mut plan, value, None, outcome);
         }
     }
+    // It leaves alone what it is told to.
+    if plan.changes.iter().any(|planned| matches!(planned.change, Change::BannedInterrupts(_))) {
+        plan.rivals.retain(|rival| rival != "irqbalance");
+    }
     plan
 }
 
@@ -156,7 +166,10 @@ fn of_interface(
             };
             match plan.changes.iter().any(renumbers) {
                 true => vec![Err(WhyLeftOut::Renumbered)],
-                false => vec![interrupts(value, interface, readings)],
+                false => match interrupts(value, interface, readings) {
+                    placed @ Ok(_) => ban(interface, readings, plan).into_iter().chain([placed]).collect(),
+                    why => vec![why],
+                },
             }
         }
         _ => vec![],
@@ -278,6 +291,24 @@ fn interrupts(value: &ProfileValue, interface: &InterfaceReading, readings: &Tun
     let setting = format!("interrupts of {}", interface.name);
     let change = MachineSetting { setting, value: words(&wanted), files }.into();
     Ok(Planned::Change { before: words(&now), wanted: words(&wanted), change })
+}
+
+/// The interrupts of an interface on the ban list of a running irqbalance, which would move them.
+fn ban(interface: &InterfaceReading, readings: &TuningReadings, plan: &TuningPlan) -> Option<Outcome> {
+    let planned = plan.changes.iter().filter_map(|planned| match &planned.change {
+        Change::BannedInterrupts(ban) => Some(&ban.interrupts),
+        _ => None,
+    });
+    let banned = planned.fold(readings.banned_interrupts.known()?.clone(), |all, more| &all | more);
+    let own = interface.settings.interrupts.known()?.iter().map(|it| it.number);
+    let interrupts: BTreeSet<u32> = own.filter(|number| !banned.contains(number)).collect();
+    let words = |of: &BTreeSet<u32>| of.iter().map(u32::to_string).collect::<Vec<_>>().join(" ");
+    let (before, wanted) = (words(&banned), words(&(&banned | &interrupts)));
+    (!interrupts.is_empty() && wanted.len() <= LONGEST_BAN_LIST).then(|| {
+        let change = BannedInterrupts { interrupts }.into();
+        let before = format!("--banirq {before}").trim_end().to_owned();
+        Ok(Planned::Change { before, wanted: format!("--banirq {wanted}"), change })
+    })
 }
 
 fn of_machine(value: &ProfileValue, readings: &TuningReadings) -> Outcome {

@@ -22,7 +22,7 @@ pub use links::{Bridge, LinkEnd, LinkUp, Namespace, Veth};
 pub use open_vswitch::OpenVswitch;
 pub use programs::PinnedPrograms;
 pub use taken_nics::{MovedNic, UnmanagedNic};
-pub use tuned::{DriverNumber, DriverSetting, MachineSetting, OffloadSwitch, OwnFile, RootQdisc};
+pub use tuned::{BannedInterrupts, DriverNumber, DriverSetting, MachineSetting, OffloadSwitch, OwnFile, RootQdisc};
 
 /// Declares all kinds of change: each variant has its type, whose words are its words.
 macro_rules! kinds {
@@ -101,6 +101,8 @@ kinds! {
     RootQdisc(RootQdisc),
     /// A setting of the machine in files.
     MachineSetting(MachineSetting),
+    /// Interrupts that irqbalance leaves alone.
+    BannedInterrupts(BannedInterrupts),
     /// A configuration file of ours.
     OwnFile(OwnFile),
 }

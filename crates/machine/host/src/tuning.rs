@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use kernel::{
-    device,
+    device, irqbalance,
     link::{self, Link},
 };
 use model::{
@@ -40,6 +40,7 @@ pub fn readings(asked: &SettingsToRead) -> kernel::Result<TuningReadings> {
         huge_pages: processor::huge_pages(source),
         command_line: source.read("/proc/cmdline"),
         rivals: rivals(&services(source)),
+        banned_interrupts: irqbalance::banned().ok().flatten().map_or(Reading::Absent, Reading::Known),
         cores,
     })
 }

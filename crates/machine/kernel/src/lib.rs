@@ -16,6 +16,7 @@ pub mod ethtool;
 pub mod fd;
 pub mod file;
 pub mod interface;
+pub mod irqbalance;
 pub mod link;
 mod link_message;
 pub mod local;

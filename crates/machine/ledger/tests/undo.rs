@@ -2,6 +2,7 @@
 
 use std::{
     fs::{self, File},
+    io::{Read, Write},
     os::unix::{
         fs::{PermissionsExt, chown, symlink},
         net::UnixListener,
@@ -697,4 +698,49 @@ fn daemons_of_an_open_vswitch_are_ended_after_a_crash() {
     assert_eq!((undone.len(), running()), (5, vec![]));
     assert_eq!(fs::read_dir(folders.path()).expect("ours").count(), 0);
     assert!(bench.is_clean());
+}
+
+/// An irqbalance that keeps its ban list and answers until its socket is removed.
+fn irqbalance(socket: &Path, mut banned: Vec<u32>) {
+    let listener = UnixListener::bind(socket).expect("ours");
+    std::thread::spawn(move || {
+        for peer in listener.incoming() {
+            let (mut peer, mut request) = (peer.expect("a caller"), String::new());
+            peer.read_to_string(&mut request).expect("text");
+            if let Some(list) = request.strip_prefix("settings ban irqs ") {
+                banned = list.split(' ').filter_map(|number| number.parse().ok()).collect();
+            }
+            let shown: Vec<String> = banned.iter().map(|irq| format!("IRQ {irq} LOAD 0 DIFF 0 CLASS 5 ")).collect();
+            peer.write_all(format!("SLEEP 10 {}BANNED 0", shown.concat()).as_bytes()).expect("it reads");
+        }
+    });
+}
+
+#[test]
+fn irqbalance_leaves_interrupts_alone_until_the_undoing() {
+    namespace::isolate_thread().expect("this test needs root");
+    let mounted = Command::new("mount").args(["-t", "tmpfs", "none", "/run"]).status().expect("mount");
+    assert!(mounted.success());
+    let banned = || kernel::irqbalance::banned().expect("it answers").map(|all| all.into_iter().collect::<Vec<_>>());
+    let ban = |irqs: &[u32]| Change::from(change::BannedInterrupts { interrupts: irqs.iter().copied().collect() });
+    let bench = Bench::new("ban");
+    let mut ledger = bench.open();
+    ledger.apply(ban(&[40])).expect("nobody moves it");
+    assert_eq!(banned(), None);
+
+    fs::create_dir("/run/irqbalance").expect("ours");
+    let socket = Path::new("/run/irqbalance/irqbalance1.sock");
+    irqbalance(socket, vec![9, 41]);
+    ledger.apply(ban(&[40, 41])).expect("it takes them");
+    ledger.apply(ban(&[42])).expect("it takes them");
+    assert_eq!(banned(), Some(vec![9, 40, 41, 42]));
+    kernel::irqbalance::ban(&[7, 9, 40, 41, 42].into()).expect("somebody else");
+    ledger.undo_all().expect("it takes them");
+    assert_eq!(banned(), Some(vec![7, 9, 41]), "what others banned stays");
+
+    ledger.apply(ban(&[40])).expect("it takes it");
+    fs::remove_file(socket).expect("ours");
+    irqbalance(&socket.with_file_name("irqbalance2.sock"), vec![5]);
+    ledger.undo_all().expect("it was started again, and has forgotten it");
+    assert_eq!(banned(), Some(vec![5]));
 }

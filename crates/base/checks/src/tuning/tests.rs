@@ -73,6 +73,7 @@ fn readings(interfaces: Vec<InterfaceReading>) -> TuningReadings {
         huge_pages: Reading::Known("madvise".into()),
         command_line: Reading::Known("ro quiet isolcpus=3".into()),
         rivals: vec![],
+        banned_interrupts: Reading::Absent,
     }
 }
 
@@ -167,6 +168,27 @@ fn interrupts_wait_for_another_number_of_queues() {
     let plan = of(vec![value("interrupts", "local"), value("channels-combined", "max")], vec![card()]);
     assert_eq!(words(&plan), ["channels-combined: 4 -> 8"]);
     assert_eq!(plan.left_out[0].why, WhyLeftOut::Renumbered);
+}
+
+#[test]
+fn irqbalance_is_told_to_leave_placed_interrupts_alone() {
+    let with = |banned: Reading<BTreeSet<u32>>| {
+        let rivals = vec!["irqbalance".to_owned(), "tuned".into()];
+        let readings = TuningReadings { rivals, banned_interrupts: banned, ..readings(vec![card()]) };
+        let profile = Profile { values: vec![value("interrupts", "local")], ..Profile::default() };
+        plan("test", &profile, &["eth1".into()], PathAsked::default(), &readings)
+    };
+    let pinned = "interrupts: 40: 0-3, 41: 1 -> 40: 0, 41: 1";
+    let asked = with(Reading::Known([9, 41].into()));
+    assert_eq!(words(&asked), ["interrupts: --banirq 9 41 -> --banirq 9 40 41", pinned], "first the ban");
+    assert_eq!(asked.rivals, ["tuned"]);
+    let free = with(Reading::Known([].into()));
+    assert_eq!(words(&free)[0], "interrupts: --banirq -> --banirq 40 41");
+    let mute = with(Reading::Absent);
+    assert_eq!((words(&mute).len(), mute.rivals.len()), (1, 2), "one that cannot be told is named");
+    let full = with(Reading::Known((1_000..1_050).collect()));
+    assert_eq!((words(&full).len(), full.rivals.len()), (1, 2), "it would not read the whole list");
+    assert_eq!(words(&with(Reading::Known([40, 41].into()))), [pinned]);
 }
 
 #[test]

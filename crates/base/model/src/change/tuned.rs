@@ -1,6 +1,6 @@
 //! Settings that tuning changes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use derive_more::Display;
 use serde::{Deserialize, Serialize};
@@ -119,6 +119,19 @@ pub struct MachineSetting {
     pub value: String,
     /// The files, each with its new value.
     pub files: BTreeMap<String, String>,
+}
+
+/// Interrupts that a running irqbalance leaves where they are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, Display)]
+#[display("irqbalance leaves interrupts {} alone", list(interrupts))]
+pub struct BannedInterrupts {
+    /// Their numbers.
+    pub interrupts: BTreeSet<u32>,
+}
+
+/// Numbers in words.
+fn list(numbers: &BTreeSet<u32>) -> String {
+    numbers.iter().map(u32::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// A configuration file of ours that takes effect at the next boot.

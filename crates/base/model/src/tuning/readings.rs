@@ -1,6 +1,6 @@
 //! Readings of a machine that a plan of tuning is made from.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -42,6 +42,9 @@ pub struct TuningReadings {
     pub command_line: Reading<String>,
     /// Programs that set the same things by themselves.
     pub rivals: Vec<String>,
+    /// Interrupts that irqbalance leaves alone; absent where none runs that could be asked.
+    #[serde(default)]
+    pub banned_interrupts: Reading<BTreeSet<u32>>,
 }
 
 /// An interface.

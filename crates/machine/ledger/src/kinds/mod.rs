@@ -102,6 +102,7 @@ pub(crate) fn kind(change: &Change) -> &dyn AnyKind {
         Change::OffloadSwitch(change) => change,
         Change::RootQdisc(change) => change,
         Change::MachineSetting(change) => change,
+        Change::BannedInterrupts(change) => change,
         Change::OwnFile(change) => change,
     }
 }

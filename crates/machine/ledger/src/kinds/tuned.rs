@@ -1,16 +1,16 @@
 //! Settings that tuning changes.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, BTreeSet},
     fs::{self, OpenOptions},
     io::{self, Write},
     os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
-use kernel::{device, ethtool, machine_file};
+use kernel::{device, ethtool, irqbalance, machine_file};
 use model::{
-    change::{DriverSetting, MachineSetting, OffloadSwitch, OwnFile, RootQdisc},
+    change::{BannedInterrupts, DriverSetting, MachineSetting, OffloadSwitch, OwnFile, RootQdisc},
     nic::Queueing,
 };
 
@@ -141,6 +141,38 @@ impl Kind for MachineSetting {
             }
         }
         Ok(any)
+    }
+}
+
+impl Kind for BannedInterrupts {
+    /// Interrupts that were banned.
+    type Before = BTreeSet<u32>;
+
+    const BEFORE: &'static str = "banned";
+
+    fn namespaces(&self) -> Vec<&str> {
+        vec![]
+    }
+
+    /// Without irqbalance, nothing moves them.
+    fn read(&self) -> Result<Option<Self::Before>, Failure> {
+        Ok(irqbalance::banned()?.filter(|banned| !banned.is_superset(&self.interrupts)))
+    }
+
+    fn make(&self, before: Self::Before) -> Result<(), Failure> {
+        Ok(irqbalance::ban(&(&before | &self.interrupts))?)
+    }
+
+    /// One that was started again since has forgotten them.
+    fn undo(&self, before: Self::Before, _: &Namespaces) -> Result<bool, Failure> {
+        let Some(banned) = irqbalance::banned()? else { return Ok(false) };
+        let left: BTreeSet<u32> =
+            banned.iter().copied().filter(|irq| before.contains(irq) || !self.interrupts.contains(irq)).collect();
+        if left == banned {
+            return Ok(false);
+        }
+        irqbalance::ban(&left)?;
+        Ok(true)
     }
 }
 
