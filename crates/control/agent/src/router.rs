@@ -56,6 +56,8 @@ pub struct Asked {
 struct AttachedRouter {
     program: xdp::Router,
     ports: Vec<Port>,
+    /// Indexes of the ports and of their VLAN interfaces.
+    interfaces: Vec<u32>,
     ledger: Ledger,
 }
 
@@ -169,7 +171,7 @@ impl AttachedRouter {
             .and_then(|changes| Ok(changes.into_iter().try_for_each(|change| ledger.apply(change))?))
             .and_then(|()| ports::attached(found, folder));
         match made {
-            Ok((program, ports)) => Ok(Self { program, ports, ledger }),
+            Ok((program, ports)) => Ok(Self { program, ports, interfaces: Vec::new(), ledger }),
             Err(error) => Err(error.and_then(ledger.undo_all().map(|done| words(&done)).map_err(Into::into))),
         }
     }
@@ -183,7 +185,6 @@ impl AttachedRouter {
     /// Answers requests; returns a peer that asked for the end.
     fn serve(&mut self, listener: &Listener, interrupt: &AtomicBool) -> Result<Option<UnixStream>, RouterError> {
         let watch = Watch::open()?;
-        let interfaces: Vec<u32> = self.ports.iter().map(|port| port.index).collect();
         let (mut probed, mut has_news) = (Instant::now(), true);
         while !interrupt.load(Relaxed) {
             has_news |= watch.has_changes()?;
@@ -191,7 +192,7 @@ impl AttachedRouter {
             has_news = has_news && self.follow().is_err();
             if probed.elapsed() > PROBING {
                 // Without it, a neighbour that has gone is found out later.
-                let _ = neighbour::probe_stale(&interfaces);
+                let _ = neighbour::probe_stale(&self.interfaces);
                 probed = Instant::now();
             }
             let Some(mut peer) = listener.accept(LOOK)? else { continue };
@@ -210,14 +211,17 @@ impl AttachedRouter {
         Ok(None)
     }
 
-    /// Tells the program the MAC addresses that its interfaces have now.
+    /// Tells the program the MAC addresses that its interfaces have now, and their VLAN interfaces.
     fn follow(&mut self) -> Result<(), RouterError> {
-        for link in link::list()? {
+        let links = link::list()?;
+        for link in &links {
             if let Ok(mac) = link.mac.parse() {
                 self.program.follow(link.index, mac)?;
             }
         }
-        Ok(())
+        let vlans = ports::vlans(&links, &self.ports);
+        self.interfaces = self.ports.iter().map(|port| port.index).chain(vlans.iter().map(|vlan| vlan.index)).collect();
+        Ok(self.program.follow_vlans(vlans)?)
     }
 
     /// Detaches the programs, then undoes the changes; returns them in words.

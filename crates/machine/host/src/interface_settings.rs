@@ -147,6 +147,7 @@ mod tests {
             up: true,
             master: None,
             lower: None,
+            vlan: None,
             mtu: Mtu(1500),
             mac: String::new(),
             operstate: "up".into(),

@@ -72,6 +72,7 @@ mod tests {
             up: true,
             master: None,
             lower: None,
+            vlan: None,
             mtu: Mtu(1500),
             mac: "02:00:00:00:00:01".into(),
             operstate: "up".into(),

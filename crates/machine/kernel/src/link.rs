@@ -7,7 +7,7 @@ use netlink_packet_core::{NLM_F_CREATE, NLM_F_DUMP, NLM_F_EXCL};
 use netlink_packet_route::{
     AddressFamily, RouteNetlinkMessage,
     address::{AddressAttribute, AddressHeaderFlags, AddressMessage},
-    link::{InfoData, InfoKind, InfoVeth, LinkAttribute, LinkFlags, LinkInfo, LinkMessage},
+    link::{InfoData, InfoKind, InfoVeth, InfoVlan, LinkAttribute, LinkFlags, LinkInfo, LinkMessage},
 };
 
 use crate::{
@@ -35,6 +35,8 @@ pub struct Link {
     pub master: Option<String>,
     /// The interface below it, such as a VLAN's carrier. The other end of a veth pair does not count.
     pub lower: Option<String>,
+    /// The tag of a VLAN interface; `None` for an interface of another kind.
+    pub vlan: Option<Vlan>,
     /// MTU.
     pub mtu: Mtu,
     /// MAC address, like `02:00:00:00:00:01`.
@@ -45,6 +47,17 @@ pub struct Link {
     pub carrier_losses: u32,
     /// Addresses with their prefix lengths.
     pub addresses: Vec<(IpAddr, u8)>,
+}
+
+/// The tag that a VLAN interface takes from frames and puts into them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Vlan {
+    /// Ethernet type of the tag (TPID).
+    pub tpid: u16,
+    /// Number of the VLAN.
+    pub id: u16,
+    /// Whether a map of the interface gives frames that it sends a priority.
+    pub sets_priority: bool,
 }
 
 /// Creates a pair of virtual Ethernet interfaces, each end directly in its namespace.
@@ -292,6 +305,7 @@ fn described(message: &LinkMessage, names: &BTreeMap<u32, String>, addresses: Ve
         up: message.header.flags.contains(LinkFlags::Up),
         master: None,
         lower: None,
+        vlan: None,
         mtu: Mtu(0),
         mac: String::new(),
         operstate: String::new(),
@@ -308,7 +322,7 @@ fn described(message: &LinkMessage, names: &BTreeMap<u32, String>, addresses: Ve
             LinkAttribute::Controller(index) => link.master = names.get(index).cloned(),
             LinkAttribute::Link(index) => link.lower = names.get(index).cloned(),
             LinkAttribute::LinkNetNsId(_) => lower_is_elsewhere = true,
-            LinkAttribute::LinkInfo(infos) => link.kind = kind(infos),
+            LinkAttribute::LinkInfo(infos) => (link.kind, link.vlan) = (kind(infos), vlan(infos)),
             _ => {}
         }
     }
@@ -325,6 +339,24 @@ pub(crate) fn kind(infos: &[LinkInfo]) -> String {
         _ => None,
     });
     kind.unwrap_or_default()
+}
+
+fn vlan(infos: &[LinkInfo]) -> Option<Vlan> {
+    let attributes = infos.iter().find_map(|info| match info {
+        LinkInfo::Data(InfoData::Vlan(attributes)) => Some(attributes),
+        _ => None,
+    })?;
+    // A kernel that says no TPID has that of IEEE 802.1Q alone.
+    let mut vlan = Vlan { tpid: libc::ETH_P_8021Q as u16, id: 0, sets_priority: false };
+    for attribute in attributes {
+        match attribute {
+            InfoVlan::Id(id) => vlan.id = *id,
+            InfoVlan::Protocol(protocol) => vlan.tpid = (*protocol).into(),
+            InfoVlan::EgressQos(priorities) => vlan.sets_priority = !priorities.is_empty(),
+            _ => {}
+        }
+    }
+    Some(vlan)
 }
 
 pub(crate) fn mac(bytes: &[u8]) -> String {
@@ -373,6 +405,8 @@ pub(crate) fn check_name(interface: &str) -> Result<()> {
 
 #[cfg(test)]
 mod tests {
+    use netlink_packet_route::link::{VlanProtocol, VlanQosMapping};
+
     use super::*;
 
     #[test]
@@ -389,6 +423,23 @@ mod tests {
         let lo = links.iter().find(|link| link.name == "lo").expect("every namespace has one");
         assert_eq!((lo.mtu, lo.mac.as_str()), (Mtu(65_536), "00:00:00:00:00:00"));
         assert!(lo.addresses.contains(&("127.0.0.1".parse().expect("an address"), 8)), "{lo:?}");
+    }
+
+    #[test]
+    fn a_vlan_interface_has_a_tag() {
+        let described = |attributes: Vec<InfoVlan>| {
+            let mut message = LinkMessage::default();
+            let data = LinkInfo::Data(InfoData::Vlan(attributes));
+            message.attributes = vec![LinkAttribute::LinkInfo(vec![LinkInfo::Kind(InfoKind::Vlan), data])];
+            super::described(&message, &BTreeMap::new(), Vec::new())
+        };
+        let plain = described(vec![InfoVlan::Id(7), InfoVlan::Protocol(VlanProtocol::Ieee8021Ad)]);
+        assert_eq!(
+            (plain.kind.as_str(), plain.vlan),
+            ("vlan", Some(Vlan { tpid: 0x88a8, id: 7, sets_priority: false }))
+        );
+        let mapped = described(vec![InfoVlan::Id(7), InfoVlan::EgressQos(vec![VlanQosMapping::Mapping(0, 5)])]);
+        assert_eq!(mapped.vlan, Some(Vlan { tpid: 0x8100, id: 7, sets_priority: true }));
     }
 
     #[test]

@@ -12,7 +12,7 @@ use std::{
 
 use aya::{
     EbpfLoader, Pod, include_bytes_aligned,
-    maps::{Map, MapData, PerCpuArray, xdp::DevMap},
+    maps::{HashMap, Map, MapData, PerCpuArray, xdp::DevMap},
 };
 use model::{
     router::{Dropped, Mode, Passed, PortCounters},
@@ -24,7 +24,7 @@ use crate::{
     load::{Loaded, failed},
     steer::in_memory,
 };
-use layout::{DROPPED, GENERIC, PASSED, PLACES, PROBES, SENDS};
+use layout::{DROPPED, GENERIC, PASSED, PLACES, PROBES, SENDS, VLANS};
 
 const OBJECT: &[u8] = include_bytes_aligned!(concat!(env!("OUT_DIR"), "/router.bpf.o"));
 const NAME: &str = "route";
@@ -36,6 +36,23 @@ const COUNTED: &str = "counted";
 struct Place {
     interface: u32,
     flags: u32,
+    mac: u64,
+}
+
+/// `struct tagged` of router.bpf.c.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Tagged {
+    interface: u32,
+    tag: u32,
+}
+
+/// `struct vlan` of router.bpf.c.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Vlan {
+    interface: u32,
+    unused: u32,
     mac: u64,
 }
 
@@ -52,7 +69,32 @@ struct Counted {
 // SAFETY: plain integers without padding.
 unsafe impl Pod for Place {}
 // SAFETY: as above.
+unsafe impl Pod for Tagged {}
+// SAFETY: as above.
+unsafe impl Pod for Vlan {}
+// SAFETY: as above.
 unsafe impl Pod for Counted {}
+
+/// A VLAN interface on a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct VlanInterface {
+    /// Its index.
+    pub index: u32,
+    /// Its MAC address.
+    pub mac: Mac,
+    /// Index of the port.
+    pub port: u32,
+    /// Ethernet type of the tag.
+    pub tpid: u16,
+    /// Number of the VLAN.
+    pub id: u16,
+}
+
+impl VlanInterface {
+    fn tagged(&self) -> Tagged {
+        Tagged { interface: self.port, tag: u32::from(self.tpid) << 16 | u32::from(self.id) }
+    }
+}
 
 /// The routing program on some interfaces, until it is dropped, the process ends, or its pins are removed.
 pub struct Router {
@@ -60,6 +102,7 @@ pub struct Router {
     ports: Vec<Port>,
     loaded: Loaded,
     places: Box<[Place; PLACES]>,
+    vlans: Vec<VlanInterface>,
 }
 
 /// An interface with the program.
@@ -74,7 +117,7 @@ impl Router {
     /// Loads the program.
     pub fn load() -> Result<Self> {
         let loaded = Loaded::new(NAME, &mut EbpfLoader::new(), OBJECT)?;
-        Ok(Self { ports: Vec::new(), loaded, places: Box::new([Place::default(); PLACES]) })
+        Ok(Self { ports: Vec::new(), loaded, places: Box::new([Place::default(); PLACES]), vlans: Vec::new() })
     }
 
     /// Attaches it to an interface of the caller's namespace. Packets for another MAC address stay with the kernel, and so does
@@ -112,6 +155,36 @@ impl Router {
         let Some(place) = changed else { return Ok(()) };
         place.mac = mac;
         self.loaded.set_values(".bss.places", &*self.places)
+    }
+
+    /// Updates the VLAN interfaces of its ports. Tagged frames without one stay with the kernel, as do those beyond the room for VLANs.
+    pub fn follow_vlans(&mut self, mut vlans: Vec<VlanInterface>) -> Result<()> {
+        vlans.truncate(VLANS);
+        // Frames of a VLAN that has gone or changed go to the kernel first.
+        let gone: Vec<_> = self.vlans.iter().filter(|old| !vlans.contains(old)).copied().collect();
+        for old in gone {
+            self.by_tag()?.remove(&old.tagged()).map_err(|error| failed(NAME, &error))?;
+            self.by_vlan()?.remove(&old.index).map_err(|error| failed(NAME, &error))?;
+            self.vlans.retain(|known| *known != old);
+        }
+        for new in vlans {
+            if self.vlans.contains(&new) {
+                continue;
+            }
+            let vlan = Vlan { interface: new.index, unused: 0, mac: in_memory(new.mac) };
+            self.by_vlan()?.insert(new.index, new.tagged(), 0).map_err(|error| failed(NAME, &error))?;
+            self.by_tag()?.insert(new.tagged(), vlan, 0).map_err(|error| failed(NAME, &error))?;
+            self.vlans.push(new);
+        }
+        Ok(())
+    }
+
+    fn by_tag(&mut self) -> Result<HashMap<&mut MapData, Tagged, Vlan>> {
+        HashMap::try_from(self.loaded.map("vlans")?).map_err(|error| failed(NAME, &error))
+    }
+
+    fn by_vlan(&mut self) -> Result<HashMap<&mut MapData, u32, Tagged>> {
+        HashMap::try_from(self.loaded.map("tags")?).map_err(|error| failed(NAME, &error))
     }
 
     /// The place of each interface, for [`pinned_counters`].

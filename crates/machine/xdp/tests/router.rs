@@ -5,12 +5,16 @@ use std::{
     time::{Duration, Instant},
 };
 
-use kernel::{ethtool, link, namespace, packet::Frames, sysctl};
+use kernel::{
+    ethtool, link, namespace,
+    packet::{Capture, Frames},
+    sysctl,
+};
 use model::{
     LinkEnd, Mac, Mtu,
     router::{Dropped, Mode, Passed, PortCounters},
 };
-use wireproof_xdp::Router;
+use wireproof_xdp::{Router, router::VlanInterface};
 
 /// Name of both hosts' interfaces.
 const PORT: &str = "wp0";
@@ -95,6 +99,21 @@ impl Net {
         link.mac.parse().expect("an address")
     }
 
+    /// An interface that stands for a VLAN interface on a port, which not every kernel has, with the second host as its neighbour.
+    fn vlan(&self, side: usize, tpid: u16, id: u16) -> VlanInterface {
+        let (name, other) = (format!("vlan{id}"), format!("other{id}"));
+        self.ip(&self.between, &format!("link add {name} type veth peer name {other}"));
+        self.ip(&self.between, &format!("address add 198.19.{id}.1/24 dev {name}"));
+        self.ip(&self.between, &format!("link set {name} up"));
+        self.ip(&self.between, &format!("link set {other} up"));
+        let host = self.mac(&self.hosts[1], PORT);
+        self.ip(&self.between, &format!("neighbour replace 198.19.{id}.2 lladdr {host} dev {name} nud permanent"));
+        let index = |name: &str| {
+            namespace::within(&self.between, || link::index(name)).expect("it exists").expect("it was just made")
+        };
+        VlanInterface { index: index(&name), mac: self.mac(&self.between, &name), port: index(port(side)), tpid, id }
+    }
+
     /// Frames of this type at a host.
     fn frames(&self, side: usize, ethertype: u16) -> Frames {
         namespace::within(&self.hosts[side], || Frames::open(PORT, ethertype)).expect("it exists").expect("root")
@@ -163,6 +182,22 @@ fn framed(Mac(to): Mac, Mac(from): Mac, ethertype: u16, ip: Vec<u8>, payload: us
     frame.extend((8 + payload as u16).to_be_bytes());
     frame.extend([0, 0]);
     frame.extend((0..payload).map(|byte| byte as u8));
+    frame
+}
+
+/// The same packet of IPv4 for another destination.
+fn readdressed(mut frame: Vec<u8>, destination: [u8; 4]) -> Vec<u8> {
+    frame[L2 + 16..L2 + 20].copy_from_slice(&destination);
+    frame[L2 + 10..L2 + 12].fill(0);
+    let check = (!sum(&frame[L2..L2 + 20])).to_be_bytes();
+    frame[L2 + 10..L2 + 12].copy_from_slice(&check);
+    frame
+}
+
+/// The same frame with a tag.
+fn tagged(mut frame: Vec<u8>, tpid: u16, id: u16) -> Vec<u8> {
+    let ([a, b], [c, d]) = (tpid.to_be_bytes(), id.to_be_bytes());
+    frame.splice(L2 - 2..L2 - 2, [a, b, c, d]);
     frame
 }
 
@@ -302,6 +337,68 @@ fn the_kernel_answers_and_forwards_what_the_program_passes_to_it() {
         (Passed::TooBig, 1),
     ];
     assert_eq!((counted.forwarded, counted.passed), (0, expected.into()));
+}
+
+#[test]
+fn tagged_frames_are_routed_as_those_of_their_vlan_interfaces() {
+    for mode in [Mode::Native, Mode::Generic] {
+        let net = Net::up(&format!("vlan{}", &mode.to_string()[..3]));
+        let mut router = net.router(mode);
+        let (one, other) = (net.vlan(0, 0x8100, 10), net.vlan(1, 0x88a8, 20));
+        router.follow_vlans(vec![one, other]).expect("there is room");
+        let from = net.frames(0, IPV4);
+        let mut to = namespace::within(&net.hosts[1], || Capture::open(PORT, false)).expect("it exists").expect("root");
+        let mut came = |within: Duration| {
+            let (until, mut found) = (Instant::now() + within, None);
+            while found.is_none() && Instant::now() < until {
+                let mut keep = |bytes: &[u8]| {
+                    let is_ours = [L2, L2 + 4].iter().any(|ip| {
+                        let [protocol, source] = [ip + 9..ip + 10, ip + 12..ip + 16].map(|range| bytes.get(range));
+                        protocol == Some(&[17]) && source == Some(&[198, 18, 0, 2])
+                    });
+                    found = found.take().or(is_ours.then(|| bytes.to_vec()));
+                };
+                to.take(Duration::from_millis(20), |frame| keep(frame.bytes)).expect("readable");
+            }
+            found
+        };
+        let [port, host] = net.to_router();
+        let [next, out] = net.after_router();
+        let tag = |frame: Vec<u8>, vlan: Option<VlanInterface>| match vlan {
+            Some(vlan) => tagged(frame, vlan.tpid, vlan.id),
+            None => frame,
+        };
+        for (by, destination, leaves_by) in [
+            (Some(one), [198, 19, 20, 2], Some(other)),
+            (Some(one), [198, 19, 0, 2], None),
+            (None, [198, 19, 20, 2], Some(other)),
+        ] {
+            for payload in [14, 1472] {
+                let packet = |macs| readdressed(v4(macs, 64, &[], payload), destination);
+                let into = by.map_or(port, |vlan: VlanInterface| vlan.mac);
+                from.send(&tag(packet([into, host]), by)).expect("it goes");
+                let leaving = forwarded(packet([into, host]), [next, leaves_by.map_or(out, |vlan| vlan.mac)]);
+                let mut expected = tag(leaving, leaves_by);
+                // A frame that loses its tag stays as long as the shortest one.
+                expected.resize(expected.len().max(if by.is_some() && leaves_by.is_none() { 60 } else { 0 }), 0);
+                let is =
+                    came(PATIENCE).unwrap_or_else(|| panic!("{mode} {by:?} {leaves_by:?}: {:?}", counters(&router)));
+                assert_eq!(is, expected, "{mode} {by:?} {leaves_by:?}");
+            }
+        }
+        let before = counters(&router);
+        assert_eq!((before.forwarded, before.passed.get(&Passed::Vlan)), (6, None), "{before:?}");
+        // Neither a VLAN without interface, nor a second tag, nor a VLAN whose interface has gone.
+        let packet = readdressed(v4([one.mac, host], 64, &[], 18), [198, 19, 20, 2]);
+        from.send(&tagged(packet.clone(), 0x8100, 11)).expect("it goes");
+        from.send(&tagged(packet.clone(), 0x88a8, 10)).expect("it goes");
+        from.send(&tagged(tagged(packet.clone(), 0x8100, 10), 0x8100, 10)).expect("it goes");
+        router.follow_vlans(vec![other]).expect("there is room");
+        from.send(&tagged(packet, 0x8100, 10)).expect("it goes");
+        assert_eq!(came(MOMENT), None, "{mode}");
+        let after = counters(&router);
+        assert_eq!((after.forwarded, after.passed.get(&Passed::Vlan)), (6, Some(&4)), "{mode}: {after:?}");
+    }
 }
 
 #[test]

@@ -92,6 +92,7 @@ mod tests {
             up: true,
             master: None,
             lower: None,
+            vlan: None,
             mtu: Mtu(1500),
             mac: mac.to_owned(),
             operstate: "up".to_owned(),

@@ -3,13 +3,17 @@
 use std::path::Path;
 
 use host::nics;
-use kernel::{link, namespace};
+use kernel::{
+    link::{self, Link},
+    namespace,
+};
 use model::{
     Mac, NicFacts,
     change::LinkEnd,
     router::{Mode, WhyGeneric},
 };
 use serde::{Deserialize, Serialize};
+use xdp::router::VlanInterface;
 
 use super::{Asked, errors::RouterError};
 
@@ -128,6 +132,21 @@ fn attach(program: &mut xdp::Router, port: &Found) -> Result<Option<WhyGeneric>,
     Ok(Some(why))
 }
 
+/// VLAN interfaces whose frames the program may forward: those on a port that are up. The kernel sees to a VLAN interface with a master,
+/// which takes its packets, and to one that gives frames a priority.
+pub(super) fn vlans(links: &[Link], ports: &[Port]) -> Vec<VlanInterface> {
+    let port_of = |link: &Link| {
+        let port = links.iter().find(|port| Some(&port.name) == link.lower.as_ref())?;
+        ports.iter().any(|it| it.index == port.index).then_some(port.index)
+    };
+    let vlan = |link: &Link| {
+        let vlan = link.vlan.filter(|vlan| link.up && link.master.is_none() && !vlan.sets_priority)?;
+        let (port, mac) = (port_of(link)?, link.mac.parse().ok()?);
+        Some(VlanInterface { index: link.index, mac, port, tpid: vlan.tpid, id: vlan.id })
+    };
+    links.iter().filter_map(vlan).collect()
+}
+
 /// The program in the drivers of these interfaces of the caller's namespace, for a bed that prepared them. It ends with the value.
 pub(crate) fn attached_natively(interfaces: &[String]) -> Result<xdp::Router, RouterError> {
     let mut program = xdp::Router::load()?;
@@ -139,4 +158,55 @@ pub(crate) fn attached_natively(interfaces: &[String]) -> Result<xdp::Router, Ro
     }
     program.start()?;
     Ok(program)
+}
+
+#[cfg(test)]
+mod tests {
+    use kernel::link::Vlan;
+    use model::Mtu;
+
+    use super::*;
+
+    fn link(index: u32, name: &str) -> Link {
+        Link {
+            index,
+            name: name.to_owned(),
+            kind: String::new(),
+            up: true,
+            master: None,
+            lower: None,
+            vlan: None,
+            mtu: Mtu(1500),
+            mac: "02:00:00:00:00:01".to_owned(),
+            operstate: "up".to_owned(),
+            carrier_losses: 0,
+            addresses: vec![],
+        }
+    }
+
+    fn vlan_on(port: &str, index: u32, id: u16) -> Link {
+        let vlan = Vlan { tpid: 0x8100, id, sets_priority: false };
+        Link { lower: Some(port.to_owned()), vlan: Some(vlan), ..link(index, &format!("{port}.{id}")) }
+    }
+
+    #[test]
+    fn vlan_interfaces_of_ports_are_those_that_the_kernel_would_route_likewise() {
+        let ports = [Port { name: "eth1".to_owned(), index: 2, place: 2, why_generic: None }];
+        let plain = vlan_on("eth1", 10, 7);
+        let maps = Vlan { tpid: 0x8100, id: 9, sets_priority: true };
+        let links = [
+            link(2, "eth1"),
+            link(3, "eth2"),
+            plain.clone(),
+            Link { up: false, ..vlan_on("eth1", 11, 8) },
+            Link { vlan: Some(maps), ..vlan_on("eth1", 12, 9) },
+            Link { master: Some("br0".to_owned()), ..vlan_on("eth1", 13, 10) },
+            vlan_on("eth2", 14, 7),
+            vlan_on("eth1.7", 15, 7),
+            // A macvlan.
+            Link { lower: Some("eth1".to_owned()), ..link(16, "above") },
+        ];
+        let expected = VlanInterface { index: 10, mac: Mac([2, 0, 0, 0, 0, 1]), port: 2, tpid: 0x8100, id: 7 };
+        assert_eq!(vlans(&links, &ports), [expected]);
+    }
 }

@@ -6,6 +6,8 @@
 pub(super) const PLACES: usize = 256;
 /// Consecutive places at which a port may be.
 pub(super) const PROBES: usize = 8;
+/// VLAN interfaces of all ports together.
+pub(super) const VLANS: usize = 4096;
 
 /// Flag of a port whose driver sends what XDP redirects to it.
 pub(super) const SENDS: u32 = 1;
@@ -47,6 +49,7 @@ pub(super) fn c_header() -> String {
 /* The router's data. Written from src/router/layout.rs: change it there. */
 #define WP_PLACES {PLACES}
 #define WP_PLACE_PROBES {PROBES}
+#define WP_VLANS {VLANS}
 #define WP_SENDS {SENDS}
 #define WP_GENERIC {GENERIC}
 {}{}",

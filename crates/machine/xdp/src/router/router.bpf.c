@@ -1,6 +1,6 @@
 // Forwards IPv4 and IPv6 packets as the kernel's routes and neighbours say, from port to port without the kernel's stack. All else goes to
-// the kernel, which answers it, forwards it or drops it: packets for this machine, multicast, options, VLAN tags, packets at the end of
-// their hop limit, larger than the next link takes, or with a next hop whose address is not known yet.
+// the kernel, which answers it, forwards it or drops it: packets for this machine, multicast, options, tags without a VLAN interface, packets
+// at the end of their hop limit, larger than the next link takes, or with a next hop whose address is not known yet.
 #include "common.bpf.h"
 #include "router.h"
 
@@ -32,6 +32,43 @@ struct {
 	__uint(value_size, 4);
 	__uint(max_entries, WP_PLACES);
 } ports SEC(".maps");
+
+// A tag on a port. Its value is the TPID before the number of the VLAN; 0 for frames without a tag.
+struct tagged {
+	__u32 interface;	// the port's
+	__u32 tag;
+};
+
+struct vlan {
+	__u32 interface;
+	__u32 unused;
+	__u64 mac;	// as that of a place
+};
+
+// VLAN interfaces by their tags, and tags by VLAN interfaces.
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, struct tagged);
+	__type(value, struct vlan);
+	__uint(max_entries, WP_VLANS);
+} vlans SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, __u32);
+	__type(value, struct tagged);
+	__uint(max_entries, WP_VLANS);
+} tags SEC(".maps");
+
+// Headers of a tagged frame behind its addresses.
+struct vlan_header {
+	__be16 tpid;
+	__be16 tci;	// priority, drop eligibility and number
+	__be16 type;
+};
+
+#define VLAN_NUMBER 0xfff
+#define TAG_LEN 4
 
 struct counters {
 	__u64 forwarded;
@@ -174,6 +211,11 @@ static __always_inline void take_v4_hop(struct iphdr *ip)
 	ip->ttl--;
 }
 
+static __always_inline int is_tag(__u16 type)
+{
+	return type == bpf_htons(ETH_P_8021Q) || type == bpf_htons(ETH_P_8021AD);
+}
+
 static __always_inline int passed(struct counters *count, __u32 reason)
 {
 	if (reason < WP_PASSED)
@@ -202,10 +244,28 @@ int route(struct xdp_md *ctx)
 
 	if (!count)
 		return XDP_PASS;
+	// Where the packet comes from: the port, or a VLAN interface on it.
+	struct tagged tagged = { .interface = ctx->ingress_ifindex };
+	__u32 source = ctx->ingress_ifindex;
+	__u64 own_mac = in->mac;
+	__u64 own_l2 = sizeof(*eth);
 	__u16 type = eth->h_proto;
 
-	if (type == bpf_htons(ETH_P_8021Q) || type == bpf_htons(ETH_P_8021AD))
-		return passed(count, WP_PASSED_VLAN);
+	if (is_tag(type)) {
+		struct vlan_header *header = (void *)&eth->h_proto;
+
+		if ((void *)(header + 1) > end)
+			return passed(count, WP_PASSED_VLAN);
+		tagged.tag = (__u32)bpf_ntohs(header->tpid) << 16 | (bpf_ntohs(header->tci) & VLAN_NUMBER);
+		const struct vlan *vlan = bpf_map_lookup_elem(&vlans, &tagged);
+
+		if (!vlan || is_tag(header->type))
+			return passed(count, WP_PASSED_VLAN);
+		source = vlan->interface;
+		own_mac = vlan->mac;
+		own_l2 += TAG_LEN;
+		type = header->type;
+	}
 	if (type != bpf_htons(ETH_P_IP) && type != bpf_htons(ETH_P_IPV6))
 		return passed(count, WP_PASSED_NOT_IP);
 	__u64 mac = 0, size = end - data;
@@ -213,7 +273,7 @@ int route(struct xdp_md *ctx)
 	// 64 bits: the verifier takes no difference of pointers in 32.
 	asm volatile("" : "+r"(size));
 	__builtin_memcpy(&mac, eth->h_dest, ETH_ALEN);
-	if (mac != in->mac)
+	if (mac != own_mac)
 		return passed(count, WP_PASSED_LINK_ADDRESS);
 	__u64 total = bpf_xdp_get_buff_len(ctx);
 
@@ -222,11 +282,12 @@ int route(struct xdp_md *ctx)
 		return passed(count, WP_PASSED_IN_PARTS);
 	struct bpf_fib_lookup ask;
 	int is_v4 = type == bpf_htons(ETH_P_IP);
-	__u64 room = total - sizeof(*eth);
+	__u64 room = total - own_l2;
+	void *packet = data + own_l2;
 
 	__builtin_memset(&ask, 0, sizeof(ask));
-	ask.ifindex = ctx->ingress_ifindex;
-	int reason = is_v4 ? read_v4(&ask, (void *)(eth + 1), end, room) : read_v6(&ask, (void *)(eth + 1), end, room);
+	ask.ifindex = source;
+	int reason = is_v4 ? read_v4(&ask, packet, end, room) : read_v6(&ask, packet, end, room);
 
 	if (reason != ASK)
 		return passed(count, reason);
@@ -237,18 +298,56 @@ int route(struct xdp_md *ctx)
 	if (answer != BPF_FIB_LKUP_RET_SUCCESS)
 		return passed(count, reason_of(answer));
 	int to = place_of(ask.ifindex);
+	__u32 tag = 0;
 
+	if (to < 0) {
+		__u32 vlan = ask.ifindex;
+		const struct tagged *there = bpf_map_lookup_elem(&tags, &vlan);
+
+		if (there) {
+			to = place_of(there->interface);
+			tag = there->tag;
+		}
+	}
 	// The kernel tells a sender that could have sent to the next hop itself (ICMP redirect).
-	if (to < 0 || to == from || !(places[to & (WP_PLACES - 1)].flags & WP_SENDS || in->flags & WP_GENERIC))
+	if (to < 0 || ask.ifindex == source || !(places[to & (WP_PLACES - 1)].flags & WP_SENDS || in->flags & WP_GENERIC))
 		return passed(count, WP_PASSED_OTHER_PORT);
+	if (tag || tagged.tag) {
+		int more = (tag ? TAG_LEN : 0) - (tagged.tag ? TAG_LEN : 0);
+
+		if (more && bpf_xdp_adjust_head(ctx, -more))
+			return passed(count, WP_PASSED_VLAN);
+		// Not every driver fills up what XDP sends. Without room behind the frame, it stays short.
+		if (more < 0 && total + more < ETH_ZLEN)
+			bpf_xdp_adjust_tail(ctx, ETH_ZLEN - (total + more));
+		total = bpf_xdp_get_buff_len(ctx);
+		data = (void *)(long)ctx->data;
+		end = (void *)(long)ctx->data_end;
+		eth = data;
+		packet = eth + 1;
+		if (packet > end)
+			return XDP_DROP;
+		if (tag) {
+			struct vlan_header *header = (void *)&eth->h_proto;
+
+			packet = header + 1;
+			if (packet > end)
+				return XDP_DROP;
+			header->tpid = bpf_htons(tag >> 16);
+			header->tci = bpf_htons(tag & VLAN_NUMBER);
+			header->type = type;
+		} else {
+			eth->h_proto = type;
+		}
+	}
 	if (is_v4) {
-		struct iphdr *ip = (void *)(eth + 1);
+		struct iphdr *ip = packet;
 
 		if ((void *)(ip + 1) > end)
 			return XDP_PASS;
 		take_v4_hop(ip);
 	} else {
-		struct ipv6hdr *ip = (void *)(eth + 1);
+		struct ipv6hdr *ip = packet;
 
 		if ((void *)(ip + 1) > end)
 			return XDP_PASS;

@@ -66,6 +66,7 @@ mod tests {
             kind: kind.to_owned(),
             master: master.map(str::to_owned),
             lower: lower.map(str::to_owned),
+            vlan: None,
             mtu: Mtu(1500),
             mac: String::new(),
             operstate: "up".to_owned(),
