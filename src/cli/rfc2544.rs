@@ -90,7 +90,7 @@ pub(crate) struct Rfc2544Options {
     #[arg(long, allow_negative_numbers = true, value_parser = from_to(1_u16..=256), value_name = "COUNT")]
     networks: Option<u16>,
     /// Conditions of RFC 2544, section 11, under which all tests are made again: broadcast (1 % of the frames), 1-filter, 25-filters (at
-    /// the device of lab:router or lab:bridge).
+    /// the device of lab:router or lab:bridge), route-updates (at that of lab:router or lab:xdp-router).
     #[arg(long, value_delimiter = ',', value_parser = modifier, value_name = "MODIFIERS")]
     modifiers: Vec<Modifier>,
     /// Test a mix of frame sizes too, after the frame sizes: sizes that the frames have in turn, like "64, 128, 1518" or

@@ -19,7 +19,7 @@ struct Faulty {
     is_named: fn(&Value) -> bool,
 }
 
-const FAULTY: [Faulty; 6] = [
+const FAULTY: [Faulty; 7] = [
     Faulty {
         fault: "all",
         every: 1,
@@ -35,6 +35,13 @@ const FAULTY: [Faulty; 6] = [
     Faulty { fault: "lose", every: 10_000, duration: "500 ms", is_named: |run| loses(run, 1e-5, 1e-3) },
     // Each trial has a whole outage.
     Faulty { fault: "away", every: 700, duration: "1100 ms", is_named: |run| has_doubt(run, "outage") },
+    // It is back before the search ends, which goes on.
+    Faulty {
+        fault: "reboot",
+        every: 700,
+        duration: "500 ms",
+        is_named: |run| has_doubt(run, "outage") && !is_lost(run["trials"].as_array().unwrap().last().unwrap()),
+    },
     Faulty { fault: "degrade", every: 20_000, duration: "500 ms", is_named: |run| loses(run, 1e-3, 1.0) },
     Faulty {
         fault: "learn",
@@ -48,6 +55,11 @@ const FAULTY: [Faulty; 6] = [
 fn has_doubt(run: &Value, kind: &str) -> bool {
     let trials = run["trials"].as_array().unwrap();
     trials.iter().flat_map(|trial| trial["doubts"].as_array().unwrap()).any(|doubt| doubt["kind"] == kind)
+}
+
+/// Whether nothing arrived in a trial.
+fn is_lost(trial: &Value) -> bool {
+    trial["received"] == 0
 }
 
 fn size(run: &Value) -> &Value {

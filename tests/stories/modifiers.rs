@@ -137,3 +137,64 @@ fn modifiers_that_cannot_be_had_are_refused_before_anything_is_sent() {
     refused(&["--bed", "lab:router", "--modifiers", "25-filters"], 1, &["nft", "not installed", "nftables"]);
     assert!(Command::new("umount").arg("/usr/sbin/nft").status().unwrap().success());
 }
+
+/// Routes at the device that updates delete and add.
+fn updated_routes(namespace: &str) -> usize {
+    let listed = Command::new("ip").args(["-n", namespace, "route"]).output().unwrap();
+    assert!(listed.status.success(), "{}", String::from_utf8_lossy(&listed.stderr));
+    String::from_utf8_lossy(&listed.stdout).lines().filter(|line| line.starts_with("198.19.0.1")).count()
+}
+
+#[test]
+fn routes_of_the_device_change_during_the_tests_and_are_gone_afterwards() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    {
+        let _bed = desk.bed("updated", &["--bed", "lab:router"]);
+        let device = "wpupdated-router";
+        let words: Vec<&str> = QUICK.iter().copied().filter(|word| !["--duration", "300 ms"].contains(word)).collect();
+        let long = ["--bed", "updated", "--modifiers", "route-updates", "--duration", "3 s"];
+        let words = [&words[..], &long].concat();
+        // Other trials come first.
+        let change = || [64, 0, 64, 0].into_iter().all(|routes| soon(|| updated_routes(device) == routes));
+        let run = desk.start(&words);
+        assert!(change(), "routes come and go");
+        assert!(run.wait_with_output().unwrap().status.success());
+        assert_eq!(updated_routes(device), 0);
+
+        let mut run = desk.start(&words);
+        assert!(change(), "routes come and go");
+        signal(run.id(), "-KILL");
+        run.wait().unwrap();
+        assert!(soon(|| agents().is_empty()), "the agents end");
+        assert_eq!(updated_routes(device), 0, "the agent undoes them");
+    }
+    before.assert_same();
+}
+
+#[test]
+fn routers_forward_while_their_routes_change() {
+    Desk::tell_alone(|desk| {
+        for bed in ["lab:router", "lab:xdp-router"] {
+            for ip in ["4", "6"] {
+                let more = ["--modifiers", "route-updates", "--bed", bed, "--ip", ip];
+                let done = desk.run(&[&QUICK[..], &more].concat());
+                assert_eq!(done.status, 0, "{}", done.err);
+                let modifiers =
+                    results(&done.json()).iter().map(|(modifier, _)| modifier.to_string()).collect::<Vec<_>>();
+                assert_eq!(modifiers, ["none", "route-updates"]);
+            }
+        }
+        let out = desk.path("report");
+        let report = desk.run(&["report", "last", "--format", "md", "--out", text(&out), "--lang", "en"]);
+        assert_eq!(report.status, 0, "{}", report.err);
+        let page = fs::read_to_string(out.join("report.md")).unwrap();
+        assert!(page.contains("64 routes of the device") && page.contains("route updates"), "{page}");
+    });
+    let desk = Desk::new();
+    for bed in ["lab", "lab:bridge", "lab:ovs"] {
+        let more = ["--bed", bed, "--modifiers", "route-updates"];
+        desk.run(&[&QUICK[..], &more].concat())
+            .fails(2, &["lab:router or lab:xdp-router", "BIRD", "leave the modifier out"]);
+    }
+}

@@ -131,6 +131,15 @@ int away(struct xdp_md *frame)
     return clock && (now - clock->first) % EVERY >= EVERY - 300 ? XDP_DROP : XDP_PASS;
 }
 
+// Starts anew once: it is away for 3 s, EVERY ms after the first packet.
+SEC("xdp/reboot")
+int reboot(struct xdp_md *frame)
+{
+    __u64 now = bpf_ktime_get_ns() / 1000000;
+    struct clock *clock = is_numbered(frame) ? tick(now) : 0;
+    return clock && now - clock->first >= EVERY && now - clock->first < EVERY + 3000 ? XDP_DROP : XDP_PASS;
+}
+
 // Loses more and more: nothing at first, everything after EVERY ms.
 SEC("xdp/degrade")
 int degrade(struct xdp_md *frame)

@@ -97,13 +97,22 @@ pub enum Doubt {
         /// Packets that carried something else than was sent.
         packets: u64,
     },
+    /// The device under test sent packets of a flow after later ones.
+    Reordered {
+        /// The endpoint that sent.
+        from: String,
+        /// The endpoint that received.
+        to: String,
+        /// Packets that were overtaken.
+        packets: u64,
+    },
     /// For a while nothing arrived, although packets were sent: a link that went down, or a device that started anew.
     Outage {
         /// The endpoint that sent.
         from: String,
         /// The endpoint that should have received.
         to: String,
-        /// The longest time without a packet.
+        /// The longest time without a packet; that of the whole trial, where nothing arrived after earlier trials in which packets did.
         seconds: f64,
     },
     /// Broadcast frames were not sent at their share of the frames beside them.

@@ -80,7 +80,7 @@ pub use identity::{
 };
 pub use json::Json;
 pub use limited::{Culprit, CulpritKind, Evidence, LimitedBy, LossAt, Place};
-pub use modifier::Modifier;
+pub use modifier::{Modifier, UPDATE_EVERY, UPDATED_ROUTES};
 pub use names::Names;
 pub use nic::{Manager, NicFacts, NicState, NicsState};
 pub use path_to::{PathAdvice, PathAdviceKind, PathConclusion, PathMethod, PathTo, TcpPackets};

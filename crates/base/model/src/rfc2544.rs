@@ -410,7 +410,7 @@ pub enum Deviation {
         /// Networks that this one goes to.
         networks: u16,
     },
-    /// Modifiers of section 11 were not tested. Management queries and routing updates never are.
+    /// Modifiers of section 11 were not tested. Management queries never are.
     FewModifiers {
         /// The others of them.
         missing: Vec<Modifier>,

@@ -10,6 +10,7 @@ mod events;
 mod failure;
 mod machine;
 mod outbox;
+mod route_updates;
 pub mod router;
 mod task;
 pub mod tuning;

@@ -9,7 +9,9 @@ use model::{Bed, CoreUse, Privilege, tuning::TuningState};
 use protocol::{Failure, FailureKind, LabState, LinkReading, Reply, Request, build_id};
 
 use crate::{
-    failure, router,
+    failure,
+    route_updates::RouteUpdates,
+    router,
     tuning::{self, ForeignChanges, Made, TuningError},
 };
 
@@ -24,6 +26,8 @@ pub(crate) struct Machine {
     counting: Option<(Snapshot, Vec<String>)>,
     /// The router of its namespace, which ends with it.
     router: Option<xdp::Router>,
+    /// Updates of routes that its ledger has.
+    updates: Option<RouteUpdates>,
     /// Programs that pass everything on, with which interfaces poll.
     passes: Vec<xdp::Pass>,
     /// A tuning for the time of measurements, which ends with this agent.
@@ -40,6 +44,7 @@ impl Machine {
                 Ok(Reply::Done)
             }
             Request::UndoLast { changes } => {
+                self.updates = None;
                 let undone = self.ledger()?.undo_last(changes).map_err(failure::undo)?;
                 Ok(Reply::Undone(undone.iter().map(ToString::to_string).collect()))
             }
@@ -62,7 +67,12 @@ impl Machine {
                 self.passes = passes.collect::<Result<_, _>>().map_err(|error| failure::program(&error))?;
                 Ok(Reply::Done)
             }
+            Request::AlternateRoutes { route } => {
+                self.updates = Some(RouteUpdates::start(route));
+                Ok(Reply::Done)
+            }
             Request::Clean => clean().map(Reply::Undone),
+            Request::CleanKnown => undo_stale().map(|cleaned| Reply::Undone(words(&cleaned))),
             Request::HostFacts => Ok(Reply::HostFacts(Box::new(host::facts::host(&build_id())))),
             Request::EndpointFacts { endpoint } => Ok(Reply::EndpointFacts(Box::new(host::facts::endpoint(&endpoint)))),
             Request::Link { interface } => Ok(Reply::Link(link(&interface)?)),
@@ -113,6 +123,7 @@ impl Machine {
 
     /// Undoes this agent's changes, unless they are kept.
     pub(crate) fn leave(&mut self) -> Result<(), Failure> {
+        self.updates = None;
         let tuning = self.tuning.take().map_or(Ok(()), Made::leave).map_err(|error| failure::tuning(&error));
         tuning.and(match self.ledger.take() {
             Some(mut ledger) => ledger.undo_all().map(drop).map_err(failure::undo),
@@ -128,6 +139,7 @@ impl Machine {
     }
 
     fn undo_all(&mut self) -> Result<Reply, Failure> {
+        self.updates = None;
         let undone = self.ledger()?.undo_all().map_err(failure::undo)?;
         self.ledger = None;
         Ok(Reply::Undone(undone.iter().map(ToString::to_string).collect()))
@@ -157,8 +169,12 @@ fn not_open() -> Failure {
 }
 
 fn clean() -> Result<Vec<String>, Failure> {
-    let cleaned = ledger::undo_stale(directory()?).map_err(failure::undo)?;
+    let cleaned = undo_stale()?;
     if cleaned.unknown.is_empty() { Ok(words(&cleaned)) } else { Err(failure::undo(UndoErrors(cleaned.unknown))) }
+}
+
+fn undo_stale() -> Result<Cleanup, Failure> {
+    ledger::undo_stale(directory()?).map_err(failure::undo)
 }
 
 fn words(cleaned: &Cleanup) -> Vec<String> {

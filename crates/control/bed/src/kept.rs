@@ -51,3 +51,8 @@ pub fn namespace_of(name: &str, endpoint: &str, program: &Path) -> Result<String
 pub fn clean(program: &Path) -> Result<Vec<String>, BedError> {
     Machine::here(program)?.clean()
 }
+
+/// The same before a run, which does not stop for a record of another version.
+pub fn clean_known(program: &Path) -> Result<Vec<String>, BedError> {
+    Machine::here(program)?.clean_known()
+}

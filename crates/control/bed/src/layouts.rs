@@ -49,10 +49,13 @@ pub(crate) struct Device {
     pub(crate) counts_all: bool,
     /// Whether filters of nftables see what it forwards.
     pub(crate) has_filters: bool,
+    /// Whether it forwards by routes of the kernel.
+    pub(crate) has_routes: bool,
 }
 
 /// A device without special needs.
-const PLAIN_DEVICE: Device = Device { layout: "", request: None, counts_all: false, has_filters: false };
+const PLAIN_DEVICE: Device =
+    Device { layout: "", request: None, counts_all: false, has_filters: false, has_routes: false };
 
 const DEVICES: [Device; 5] = [bridge::DEVICE, ovs::DEVICE, router::DEVICE, router::KERNEL_DEVICE, vswitch::DEVICE];
 

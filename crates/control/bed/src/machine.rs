@@ -266,6 +266,11 @@ impl Machine {
         self.undone(Request::Clean)
     }
 
+    /// The same before a run, which does not stop for a record of another version: "wireproof clean" names it.
+    pub(crate) fn clean_known(&mut self) -> Result<Vec<String>, BedError> {
+        self.undone(Request::CleanKnown)
+    }
+
     fn undone(&mut self, request: Request) -> Result<Vec<String>, BedError> {
         answer!(self, request, Undone)
     }
@@ -372,7 +377,7 @@ fn patience(request: &Request) -> Duration {
     match request {
         Request::Apply { changes } => REQUEST * changes.len() as u32,
         Request::ClaimTuning | Request::Tune { .. } | Request::UndoTuning { .. } => UNDOING,
-        Request::OpenLedger { .. } | Request::UndoLast { .. } | Request::UndoAll | Request::Clean => UNDOING,
+        Request::OpenLedger { .. } | Request::UndoLast { .. } | Request::UndoAll | Request::Clean | Request::CleanKnown => UNDOING,
         _ => REQUEST,
     }
 }

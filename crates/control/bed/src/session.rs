@@ -5,7 +5,7 @@ use std::{
     sync::atomic::AtomicBool,
 };
 
-use model::{Bed, ClockRelation, CoreUse, Endpoint, Environment, Plan, Profile, alike::distinct, change::Filters};
+use model::{Bed, Change, ClockRelation, CoreUse, Endpoint, Environment, Plan, Profile, alike::distinct};
 use protocol::{AgentLink, Reply, Request};
 
 use crate::{
@@ -16,6 +16,7 @@ use crate::{
     forwarding, links,
     machine::{Machine, REQUEST, confused, endpoint_facts, give_all_back, random_id},
     make::{ConnectedBed, make},
+    route_updates::updated_routes,
     through::DutUnreachable,
     wanted::Wanted,
 };
@@ -31,8 +32,8 @@ pub struct Session {
     dut: Option<DutReader>,
     /// Closed paths through the device under test, which are left out.
     pub not_through: Vec<DutUnreachable>,
-    /// Filters that the device under test has for now, if nothing else is changed.
-    filters: Option<Filters>,
+    /// Filters or routes that the device under test has for now, if nothing else is changed.
+    modified: Option<Change>,
 }
 
 /// The agents that a trial needs.
@@ -69,7 +70,7 @@ impl Session {
         let asked = wanted.bed.layout().through().and_then(|through| through.dut.as_ref());
         let dut = asked.map(|asked| DutReader::open(asked, &here.host_facts()?, wanted)).transpose()?;
         let ConnectedBed { bed, machines } = make(here, &random_id(), &wanted.bed.to_string(), wanted)?;
-        let mut session = Self { bed, ports: Vec::new(), machines, dut, not_through: Vec::new(), filters: None };
+        let mut session = Self { bed, ports: Vec::new(), machines, dut, not_through: Vec::new(), modified: None };
         match session.start(wanted, interrupt) {
             Ok(()) => Ok(session),
             Err(error) => Err(error.and_then_of(session.close())),
@@ -119,15 +120,17 @@ impl Session {
         Ok(Alone { bed, ports })
     }
 
-    /// Sets MTU and filters as a probe needs them, or restores the bed's own, and waits for its links or an interrupt. A bed without a
-    /// device, as of the tester alone, gets no filters.
+    /// Sets MTU, filters and routes as a probe needs them, or restores the bed's own, and waits for its links or an interrupt. A bed
+    /// without a device, as of the tester alone, gets no filters and no routes.
     pub fn adapt(&mut self, profile: Option<&Profile>, interrupt: &AtomicBool) -> Result<(), BedError> {
         let mtu = profile.and_then(|profile| profile.mtu);
-        let filters = profile.and_then(|profile| filters(&self.bed, profile));
-        if mtu.is_none() && filters.is_some() && filters == self.filters {
+        let filters = profile.and_then(|profile| filters(&self.bed, profile)).map(Change::from);
+        let routes = profile.and_then(|profile| updated_routes(&self.bed, profile));
+        let modified = filters.or_else(|| routes.clone().map(Change::from));
+        if mtu.is_none() && modified.is_some() && modified == self.modified {
             return Ok(());
         }
-        self.filters = None;
+        self.modified = None;
         let mut changed = false;
         for machine in &mut self.machines {
             changed |= machine.undo_passing()?;
@@ -139,9 +142,13 @@ impl Session {
             }
             changed = true;
         }
-        if let Some(filters) = filters {
-            self.machines[0].change_for_now("", filters.clone().into())?;
-            self.filters = mtu.is_none().then_some(filters);
+        if let Some(change) = modified {
+            self.machines[0].change_for_now("", change.clone())?;
+            // Its agent stops before it undoes the change.
+            if let Some(route) = routes {
+                self.machines[0].ask(Request::AlternateRoutes { route })?;
+            }
+            self.modified = mtu.is_none().then_some(change);
         }
         // Many drivers reset their card.
         if changed { links::wait(&mut self.ports, &self.bed, interrupt).map(drop) } else { Ok(()) }
@@ -241,7 +248,7 @@ mod tests {
         let device = Dut { machine: "bridge".to_owned(), ..Dut::default() };
         let bed = Bed { layout: "lab-bridge".to_owned(), dut: Some(device), ..fixture::lab() };
         let (ports, machines, not_through) = (vec![], vec![agent.machine("")], vec![]);
-        let mut session = Session { bed, ports, machines, dut: None, not_through, filters: None };
+        let mut session = Session { bed, ports, machines, dut: None, not_through, modified: None };
         let plan = "name = \"t\"\n[[rfc2544]]\nrate = \"1 Mpps\"\nframe_sizes = [64]\nmodifiers = [\"25-filters\"]";
         let specs = Plan::parse(plan, &[]).expect("a plan").specs();
         let filtered = specs.iter().map(|spec| spec.profile()).find(|it| it.filters.is_some()).expect("with filters");

@@ -6,6 +6,7 @@ use model::{
     Answer, Bed, Change, CoreUse, CpuFacts, EndCounters, Mtu, Nanos, NicsState, ProbeSpec, Side, SideFigures,
     SideSetup, SoFar,
     card::{Cable, Refused},
+    change::Route,
     environment::{EndpointFacts, HostFacts},
     tuning::{SettingsToRead, TuningOrder, TuningReadings, TuningState, Undone},
 };
@@ -156,8 +157,15 @@ pub enum Request {
     },
     /// Kept beds.
     ListBeds,
-    /// Undo the changes of crashed owners.
+    /// Delete these routes, which were made, and add them again, in turn, until something is undone.
+    AlternateRoutes {
+        /// The routes.
+        route: Route,
+    },
+    /// Undo the changes of crashed owners. Lines that this version does not know are an error.
     Clean,
+    /// The same for a run, which such lines do not stop.
+    CleanKnown,
     /// Facts about the machine.
     HostFacts,
     /// Facts about the agent's endpoint.

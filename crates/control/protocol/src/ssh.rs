@@ -52,7 +52,8 @@ impl Ssh {
     pub(crate) fn command(&self, words: &[String]) -> Command {
         let (program, arguments) = self.program.split_first().map_or(("ssh", &[][..]), |(first, rest)| (first, rest));
         let mut command = Command::new(program);
-        command.args(arguments).arg("-T").args(OPTIONS.iter().flat_map(|option| ["-o", option]));
+        // Of an option, ssh takes the first value; of -A and -a, -X and -x, the last.
+        command.args(arguments).args(["-T", "-a", "-x"]).args(OPTIONS.iter().flat_map(|option| ["-o", option]));
         if let Some(port) = self.port {
             command.args(["-p", &port.to_string()]);
         }
@@ -145,7 +146,7 @@ mod tests {
         let ssh = Ssh { program, destination: "me@far".into(), port: Some(2222), caller: None };
         let command = ssh.command(&["true".into()]);
         let args: Vec<_> = command.get_args().map(|arg| arg.to_string_lossy().into_owned()).collect();
-        assert_eq!(args[..3], ["-F", "my config", "-T"]);
+        assert_eq!(args[..5], ["-F", "my config", "-T", "-a", "-x"]);
         for option in ["ForwardAgent=no", "ForwardX11=no", "ClearAllForwardings=yes"] {
             assert!(args.iter().any(|arg| arg == option), "{option}");
         }

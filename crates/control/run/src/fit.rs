@@ -47,7 +47,7 @@ pub(crate) fn check_lines(plan: &Plan, bed: &Bed, environment: &Environment) -> 
 }
 
 fn check_spec(spec: &ProbeSpec, bed: &Bed, own: Mtu) -> Result<(), Misfit> {
-    let Profile { ip, mtu: other, filters, .. } = spec.profile();
+    let Profile { ip, mtu: other, filters, route_updates, .. } = spec.profile();
     let (probe, mtu) = (spec.to_string(), other.unwrap_or(own));
     if lacks_address(spec, bed).is_some() {
         return Err(Misfit::NoAddress { probe, bed: bed.name.clone(), ip });
@@ -57,6 +57,9 @@ fn check_spec(spec: &ProbeSpec, bed: &Bed, own: Mtu) -> Result<(), Misfit> {
     }
     if filters.is_some() && !bed::has_filters(bed) {
         return Err(Misfit::NoFilters { probe, bed: bed.name.clone() });
+    }
+    if route_updates && !bed::has_route_updates(bed) {
+        return Err(Misfit::NoRouteUpdates { probe, bed: bed.name.clone() });
     }
     probes::of(spec).fit(probe, mtu)
 }
@@ -158,19 +161,29 @@ mod tests {
     }
 
     #[test]
-    fn filters_are_set_at_the_device_of_a_lab_that_forwards_through_them() {
-        let checked = |layout: &str, dut: &str| {
+    fn modifiers_are_had_at_the_device_of_a_lab_that_knows_them() {
+        let checked = |modifier: &str, layout: &str, dut: &str| {
             let mut bed = fixture::lab();
             bed.layout = layout.to_owned();
             bed.dut = Some(model::Dut { machine: dut.to_owned(), ..model::Dut::default() });
-            let plan = "name = \"t\"\n[[rfc2544]]\nrate = \"1 Mpps\"\nmodifiers = [\"1-filter\"]";
-            check(&Plan::parse(plan, &[]).unwrap(), &bed).map_err(|misfit| misfit.to_string())
+            let plan = format!("name = \"t\"\n[[rfc2544]]\nrate = \"1 Mpps\"\nmodifiers = [\"{modifier}\"]");
+            check(&Plan::parse(&plan, &[]).unwrap(), &bed).map_err(|misfit| misfit.to_string())
         };
-        assert_eq!(checked("lab-router", "router"), Ok(()));
-        assert_eq!(checked("lab-bridge", "bridge"), Ok(()));
+        for (modifier, layout, dut) in [
+            ("1-filter", "lab-router", "router"),
+            ("1-filter", "lab-bridge", "bridge"),
+            ("route-updates", "lab-router", "router"),
+            ("route-updates", "lab-xdp-router", "xdp-router"),
+        ] {
+            assert_eq!(checked(modifier, layout, dut), Ok(()));
+        }
         for layout in ["lab", "lab-xdp-router", "lab-ovs", "lab-vswitch", "lab-switch", "ports", "hosts-routed"] {
-            let refused = checked(layout, "").unwrap_err();
+            let refused = checked("1-filter", layout, "").unwrap_err();
             assert!(refused.contains("lab:router or lab:bridge"), "{refused}");
+        }
+        for layout in ["lab", "lab-bridge", "lab-ovs", "lab-vswitch", "ports", "hosts-routed"] {
+            let refused = checked("route-updates", layout, "").unwrap_err();
+            assert!(refused.contains("lab:router or lab:xdp-router") && refused.contains("BIRD"), "{refused}");
         }
     }
 

@@ -67,6 +67,18 @@ pub enum Misfit {
         /// The bed.
         bed: String,
     },
+    /// The device under test has no routes that may change.
+    #[error(
+        "{probe}: routes can be changed at the device of lab:router or lab:xdp-router alone, as wireproof speaks no routing protocol; for the \
+         device of bed \"{bed}\", have a neighbour of it (BIRD, FRR) announce and withdraw routes, and measure twice, without that and with \
+         it, or leave the modifier out"
+    )]
+    NoRouteUpdates {
+        /// The probe.
+        probe: String,
+        /// The bed.
+        bed: String,
+    },
     /// Datagrams that would be cut up on the way.
     #[error(
         "{probe}: datagrams of {datagram} bytes do not fit MTU {mtu}, IP would cut them into fragments; {largest} bytes fit"

@@ -25,6 +25,7 @@ pub fn advice(doubt: &Doubt, lang: Lang) -> String {
         Doubt::NothingArrived { packets, .. }
         | Doubt::WrongPort { packets, .. }
         | Doubt::Duplicated { packets, .. }
+        | Doubt::Reordered { packets, .. }
         | Doubt::Corrupted { packets, .. } => with(&[("packets", &grouped(*packets))]),
         Doubt::SenderTooSlow { intended, achieved } | Doubt::SenderPaused { intended, achieved } => {
             with(&[("percent", &format!("{:.1}", 100.0 * achieved / intended))])
@@ -229,6 +230,7 @@ fn worse(a: &Doubt, b: &Doubt) -> Option<Doubt> {
         ) if (from, to, port) == (f, t, p) => Some(if few > many { a } else { b }.clone()),
         (Doubt::Duplicated { from, to, packets: few }, Doubt::Duplicated { from: f, to: t, packets: many })
         | (Doubt::Corrupted { from, to, packets: few }, Doubt::Corrupted { from: f, to: t, packets: many })
+        | (Doubt::Reordered { from, to, packets: few }, Doubt::Reordered { from: f, to: t, packets: many })
             if (from, to) == (f, t) =>
         {
             Some(if few > many { a } else { b }.clone())
@@ -304,6 +306,7 @@ mod tests {
             Doubt::WrongPort { from: endpoint(), to: endpoint(), port: endpoint(), packets: 1234 },
             Doubt::Duplicated { from: endpoint(), to: endpoint(), packets: 1234 },
             Doubt::Corrupted { from: endpoint(), to: endpoint(), packets: 1234 },
+            Doubt::Reordered { from: endpoint(), to: endpoint(), packets: 1234 },
             Doubt::SenderTooSlow { intended: 1e6, achieved: 8e5 },
             Doubt::SenderPaused { intended: 1e6, achieved: 8e5 },
             Doubt::BehindSchedule { behind_ns: 90_000, rtt_ns: 120_000 },

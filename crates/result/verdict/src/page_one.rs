@@ -227,6 +227,7 @@ fn gravity(doubt: &Doubt) -> Gravity {
         | Doubt::BroadcastShare { .. }
         | Doubt::Duplicated { .. }
         | Doubt::Corrupted { .. }
+        | Doubt::Reordered { .. }
         | Doubt::SenderTooSlow { .. }
         | Doubt::SenderPaused { .. }
         | Doubt::BehindSchedule { .. }

@@ -208,7 +208,8 @@ impl Probe for PacketsSpec {
     fn profile(&self) -> Profile {
         let ordinary = Profile::ordinary(self.ip(), self.duration.as_secs_f64() + AROUND);
         let filters = self.modifier.and_then(Modifier::filters);
-        Profile { mtu: self.mtu, filters, senders_share: true, ..ordinary }
+        let route_updates = self.modifier == Some(Modifier::RouteUpdates);
+        Profile { mtu: self.mtu, filters, route_updates, senders_share: true, ..ordinary }
     }
 
     fn metrics(&self) -> &'static [Metric] {

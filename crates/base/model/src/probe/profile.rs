@@ -74,6 +74,8 @@ pub struct Profile {
     pub mtu: Option<Mtu>,
     /// Filters that the device under test has for it (RFC 2544, section 11.4); `None` for none.
     pub filters: Option<u32>,
+    /// Whether routes change at the device under test meanwhile (RFC 2544, section 11.3).
+    pub route_updates: bool,
     /// Network stack that carries it.
     pub stack: Stack,
     /// Whether the senders of a bed that has several send at the same time, to load their receiver; otherwise they take turns.
@@ -104,6 +106,7 @@ impl Profile {
             ip,
             mtu: None,
             filters: None,
+            route_updates: false,
             stack: Stack::Kernel,
             senders_share: false,
             threads: 1,

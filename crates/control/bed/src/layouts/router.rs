@@ -25,12 +25,16 @@ const KERNEL: Router = Router { bed: "lab:router", name: "router", by_xdp: false
 const XDP: Router = Router { bed: "lab:xdp-router", name: "xdp-router", by_xdp: true };
 
 /// The agent of the device is the XDP router.
-pub(super) const DEVICE: Device =
-    Device { layout: "lab-xdp-router", request: Some(|interfaces| Request::Route { interfaces }), ..PLAIN_DEVICE };
+pub(super) const DEVICE: Device = Device {
+    layout: "lab-xdp-router",
+    request: Some(|interfaces| Request::Route { interfaces }),
+    has_routes: true,
+    ..PLAIN_DEVICE
+};
 
 /// The kernel's forwarding passes its filters. A port of it that faces no end may be where packets come out.
 pub(super) const KERNEL_DEVICE: Device =
-    Device { layout: "lab-router", counts_all: true, has_filters: true, ..PLAIN_DEVICE };
+    Device { layout: "lab-router", counts_all: true, has_filters: true, has_routes: true, ..PLAIN_DEVICE };
 
 /// Enables forwarding. Written before there are interfaces, which inherit it.
 pub(super) const FORWARDING: (&str, &str) = ("net.ipv4.ip_forward", "1");

@@ -45,17 +45,23 @@ impl Rules for PacketsSpec {
     }
 
     /// Faults of the device under test that the counts of both ends and its own counters show.
-    fn doubts_in_run(&self, trial: &Trial, bed: &Bed, _before: &[Trial]) -> Vec<Doubt> {
+    fn doubts_in_run(&self, trial: &Trial, bed: &Bed, before: &[Trial]) -> Vec<Doubt> {
         if bed.dut.is_none() {
             return Vec::new();
         }
         let streams = trial.packet_streams();
-        let changed = streams.iter().flat_map(|stream| changed(stream));
+        // Flows may overtake each other.
+        let is_one_flow = self.streams.iter().all(|stream| stream.flow_count().is_ok_and(|flows| flows == 1));
+        let changed = streams.iter().flat_map(|stream| changed(stream, is_one_flow));
+        let at_any_load = |trial: &Trial| trial.measured.probe().without_load();
+        let alike = before.iter().filter(|other| at_any_load(other) == at_any_load(trial));
+        let alike: Vec<&PacketStream> = alike.flat_map(Trial::packet_streams).collect();
+        let gone = streams.iter().filter_map(|stream| gone(stream, &alike));
         let every = match &trial.measured {
             Measured::Packets { result, .. } => result.streams.as_slice(),
             _ => &[],
         };
-        changed.chain(wrong_ports(trial, &streams, every, bed)).collect()
+        changed.chain(gone).chain(wrong_ports(trial, &streams, every, bed)).collect()
     }
 
     /// From the last messages of both sides. They are of different moments, so missing packets need not be lost.
@@ -132,6 +138,17 @@ fn outage(stream: &PacketStream) -> Option<Doubt> {
     (is_outage && stream.sent.stream != RESET).then_some(Doubt::Outage { from, to, seconds: longest })
 }
 
+/// A trial of which nothing arrived, where packets of the same way did in earlier trials that differ in their load at the most.
+fn gone(stream: &PacketStream, earlier: &[&PacketStream]) -> Option<Doubt> {
+    let sent = &stream.sent;
+    let is_way = |other: &&&PacketStream| (&other.from, &other.to) == (&stream.from, &stream.to);
+    let has_come = earlier.iter().filter(is_way).any(|other| other.received.frames > 0);
+    let is_long = sent.seconds >= OUTAGE_S && sent.frames as f64 >= IN_OUTAGE && sent.stream != RESET;
+    let is_gone = has_come && is_long && stream.received.frames + stream.received.corrupt == 0;
+    let (from, to) = (stream.from.clone(), stream.to.clone());
+    is_gone.then_some(Doubt::Outage { from, to, seconds: sent.seconds })
+}
+
 /// Difference of the number of broadcasts from their share, in broadcasts and as a part of them, that a schedule explains.
 const FEW_BROADCASTS: f64 = 2.0;
 const OFF_SHARE: f64 = 0.05;
@@ -149,14 +166,17 @@ fn off_share(streams: &[PacketStream]) -> Vec<Doubt> {
     streams.iter().filter_map(doubt).collect()
 }
 
-/// Copies and changed frames of a stream.
-fn changed(stream: &PacketStream) -> Vec<Doubt> {
+/// Copies, changed frames and, of one flow, overtaken frames of a stream.
+fn changed(stream: &PacketStream, is_one_flow: bool) -> Vec<Doubt> {
     let (ends, received) = (|| (stream.from.clone(), stream.to.clone()), &stream.received);
     let (from, to) = ends();
     let copies = (received.duplicated > 0).then_some(Doubt::Duplicated { from, to, packets: received.duplicated });
     let (from, to) = ends();
     let corrupt = (received.corrupt > 0).then_some(Doubt::Corrupted { from, to, packets: received.corrupt });
-    copies.into_iter().chain(corrupt).collect()
+    let (from, to) = ends();
+    let is_reordered = is_one_flow && received.reordered > 0;
+    let reordered = is_reordered.then_some(Doubt::Reordered { from, to, packets: received.reordered });
+    copies.into_iter().chain(corrupt).chain(reordered).collect()
 }
 
 /// Share of the frames of a way that are missing where a port is looked for, and share of those that it has.
@@ -259,15 +279,29 @@ mod tests {
     #[test]
     fn a_device_that_copies_or_changes_frames_is_named() {
         let mut stream = stream(10, 1);
-        assert_eq!(changed(&stream), []);
-        (stream.received.duplicated, stream.received.corrupt) = (3, 10);
-        let kinds: Vec<_> = changed(&stream).into_iter().collect();
+        assert_eq!(changed(&stream, true), []);
+        (stream.received.duplicated, stream.received.corrupt, stream.received.reordered) = (3, 10, 5);
+        assert_eq!(changed(&stream, false).len(), 2, "flows overtake each other");
+        let kinds = changed(&stream, true);
         let (from, to) = (stream.from.clone(), stream.to.clone());
         let expected = [
             Doubt::Duplicated { from: from.clone(), to: to.clone(), packets: 3 },
-            Doubt::Corrupted { from, to, packets: 10 },
+            Doubt::Corrupted { from: from.clone(), to: to.clone(), packets: 10 },
+            Doubt::Reordered { from, to, packets: 5 },
         ];
         assert_eq!(kinds, expected);
+    }
+
+    #[test]
+    fn a_device_that_goes_away_after_trials_in_which_it_forwarded_is_named() {
+        let (lost, good) = (stream(10_000, 1), stream(0, 1));
+        let seconds = lost.sent.seconds;
+        let expected = Doubt::Outage { from: lost.from.clone(), to: lost.to.clone(), seconds };
+        assert_eq!(gone(&lost, &[&good]), Some(expected));
+        assert_eq!(gone(&lost, &[&lost]), None, "it never forwarded");
+        assert_eq!(gone(&good, &[&good]), None);
+        let back = PacketStream { from: good.to.clone(), to: good.from.clone(), ..good };
+        assert_eq!(gone(&lost, &[&back]), None, "another way");
     }
 
     #[test]

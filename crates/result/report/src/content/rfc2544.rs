@@ -5,7 +5,7 @@ mod figures;
 use std::fmt::Display;
 
 use model::{
-    Assessment, Verdict,
+    Assessment, Modifier, UPDATE_EVERY, UPDATED_ROUTES, Verdict,
     frame_size::FrameSize,
     rfc2544::{
         AtThroughput, BackToBack, Deviation, LatencyAtLoad, PortRates, Recovery, Reset, Rfc2544, TestedLatency,
@@ -85,6 +85,10 @@ fn section(tests: &Rfc2544, several: bool, t: &Texts) -> Block {
         blocks.push(Block::Paragraph(t.get("rfc2544-filters").into()));
         blocks.extend(tests.filters.iter().cloned().map(Block::Command));
     }
+    if sizes.iter().any(|size| size.modifier == Some(Modifier::RouteUpdates)) {
+        let values: [(&str, &dyn Display); 2] = [("routes", &UPDATED_ROUTES), ("every", &UPDATE_EVERY)];
+        blocks.push(Block::Paragraph(t.with("rfc2544-route-updates", &values).into()));
+    }
     blocks.extend(throughput(sizes, t));
     blocks.extend(figures::by_size(sizes, t).map(Block::Figure));
     blocks.extend(goals(sizes, t));
@@ -116,8 +120,8 @@ fn words(deviation: &Deviation, t: &Texts) -> String {
             t.of_value_with("deviation", deviation, &shares)
         }
         Deviation::FewModifiers { missing } => {
-            let others = ["modifier-management", "modifier-route-updates"].map(|key| t.get(key));
-            let missing = missing.iter().map(|modifier| t.of_value("modifier", modifier)).chain(others);
+            let missing = missing.iter().map(|modifier| t.of_value("modifier", modifier));
+            let missing = [t.get("modifier-management")].into_iter().chain(missing);
             t.of_value_with("deviation", deviation, &[("missing", &show::joined(missing, t))])
         }
         _ => t.of_value("deviation", deviation),

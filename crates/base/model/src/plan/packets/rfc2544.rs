@@ -79,7 +79,7 @@ pub struct Rfc2544Item {
     /// Destination networks behind the device, 1 or 256 in the RFC: frames go to one after the other.
     #[serde(default = "one_network", skip_serializing_if = "is_one")]
     pub networks: u16,
-    /// Conditions of section 11 under which all tests are made again: `broadcast`, `1-filter`, `25-filters`.
+    /// Conditions of section 11 under which all tests are made again: `broadcast`, `1-filter`, `25-filters`, `route-updates`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modifiers: Vec<Modifier>,
     /// Flows that the frames take turns in.

@@ -174,6 +174,7 @@ fn a_modifier_tells_tests_apart_and_its_filters_are_shown() {
     let mut assessment = assessment();
     let tests = &mut assessment.rfc2544[0];
     tests.sizes[1].modifier = Some(Modifier::ManyFilters);
+    tests.sizes[0].modifier = Some(Modifier::RouteUpdates);
     tests.filters = vec!["table inet wireproof_filters {\n}\n".to_owned()];
     tests.deviations = vec![Deviation::FewModifiers { missing: vec![Modifier::Broadcast] }];
     let t = Texts::of(Lang::En);
@@ -182,7 +183,8 @@ fn a_modifier_tells_tests_apart_and_its_filters_are_shown() {
         "Modifier",
         "25 filters",
         "table inet wireproof_filters",
-        "not tested: 1 % broadcasts, management queries, routing updates",
+        "not tested: management queries, 1 % broadcasts",
+        "64 routes of the device, to addresses that no test frame has, were deleted or added again each 100 ms",
         "0 of 30,000,000",
     ] {
         assert!(text.contains(words), "{words}: {text}");
