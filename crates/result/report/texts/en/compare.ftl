@@ -140,6 +140,7 @@ changed-key-in-use = in use
 changed-key-pcie = PCIe link
 changed-key-width = lanes
 changed-key-speed = rate of a lane
+changed-key-subport = place among the parts of a split port
 changed-key-most-width = most lanes
 changed-key-most-speed = highest rate of a lane
 changed-key-permanent-mac = permanent MAC address

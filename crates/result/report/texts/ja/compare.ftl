@@ -139,6 +139,7 @@ changed-key-lanes = 配線されたレーン数
 changed-key-in-use = 使用中
 changed-key-pcie = PCIe リンク
 changed-key-width = レーン数
+changed-key-subport = 分割されたポートの中の順番
 changed-key-speed = レーンの速度
 changed-key-most-width = 最大レーン数
 changed-key-most-speed = レーンの最大速度
