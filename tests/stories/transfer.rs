@@ -88,7 +88,7 @@ fn each_method_moves_a_file_is_reported_and_compared_and_leaves_nothing() {
 }
 
 fn is_too_short(trial: &Value) -> bool {
-    trial["limited_by"]["evidence"][0]["what"] == "too-short"
+    trial["limited_by"]["evidence"].as_str().unwrap().contains("too short to say")
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn a_run_that_is_killed_amid_a_transfer_leaves_no_program_folder_or_key_and_come
         let programs = processes("");
         let mut run = desk.start(&words("scp,tcp", &["--bed", BED]));
         let has_key = |agent: &u32| folders(&agent.to_string()).iter().any(|folder| folder.join("room/key").exists());
-        let is_amid = || !processes("scp\0-q\0").is_empty() && agents().iter().filter(|it| has_key(it)).count() == 2;
+        let is_amid = || !processes("scp\0-q\0").is_empty() && agents().iter().filter(|it| has_key(it)).count() >= 2;
         assert!(soon(is_amid), "no file is on its way: {:?}", run.try_wait());
         run.kill().unwrap();
         run.wait().unwrap();
