@@ -11,7 +11,7 @@ use crate::{
     program::{Desk, Done, text},
     router::ip,
     schemas::Schemas,
-    tuning::{PROFILE, WHY, profile, values},
+    tuning::{WHY, profile, values},
     waiting::soon,
 };
 
@@ -233,7 +233,7 @@ fn buffers_are_made_for_the_path_that_is_asked_for() {
     let desk = Desk::new();
     let ground = ground(&desk);
     let before = Settings::read();
-    let with_bdp = PROFILE.replace("4096 87380 60000000", "4096 87380 bdp");
+    let with_bdp = values(&[("sysctl net.ipv4.tcp_rmem", "4096 87380 bdp")]);
     let bdp = "[bdp]\nrtt-ms = 100\nspeed = \"1 Gbit/s\"\nshare = 2\ncaps = []\n";
     let profile = desk.path("bdp.toml");
     fs::write(&profile, format!("{bdp}{with_bdp}")).unwrap();

@@ -377,7 +377,11 @@ fn patience(request: &Request) -> Duration {
     match request {
         Request::Apply { changes } => REQUEST * changes.len() as u32,
         Request::ClaimTuning | Request::Tune { .. } | Request::UndoTuning { .. } => UNDOING,
-        Request::OpenLedger { .. } | Request::UndoLast { .. } | Request::UndoAll | Request::Clean | Request::CleanKnown => UNDOING,
+        Request::OpenLedger { .. }
+        | Request::UndoLast { .. }
+        | Request::UndoAll
+        | Request::Clean
+        | Request::CleanKnown => UNDOING,
         _ => REQUEST,
     }
 }

@@ -25,7 +25,10 @@ pub(crate) fn make(here: Machine, id: &str, name: &str, wanted: &Wanted) -> Resu
     let mut machines = log_in(here, wanted)?;
     if !wanted.bed.layout().stands() {
         // A crashed run's changes would pass for the user's own settings.
-        machines.iter_mut().filter(|machine| machine.allowed.root).try_for_each(|machine| machine.clean_known().map(drop))?;
+        machines
+            .iter_mut()
+            .filter(|machine| machine.allowed.root)
+            .try_for_each(|machine| machine.clean_known().map(drop))?;
     }
     let (mut bed, mut topology) = lay_out(id, name, wanted, wanted.privilege, &mut machines)?;
     choose_cores(&mut bed, wanted, topology.as_mut(), &mut machines)?;

@@ -68,7 +68,11 @@ pub(crate) fn died(alone: bool) -> Fault {
 impl Agent for Fake {
     fn ask(&mut self, request: Request, _: Duration) -> Result<Reply, AgentError> {
         self.asked.lock().expect("a test alone").push(request.clone());
-        let done = if matches!(request, Request::Clean | Request::CleanKnown) { Reply::Undone(Vec::new()) } else { Reply::Done };
+        let done = if matches!(request, Request::Clean | Request::CleanKnown) {
+            Reply::Undone(Vec::new())
+        } else {
+            Reply::Done
+        };
         (self.answers)(&request).unwrap_or(Ok(done)).map_err(|fault| self.error(fault))
     }
 

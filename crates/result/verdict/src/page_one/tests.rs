@@ -76,7 +76,9 @@ fn the_plan_chooses_the_key_figures() {
     let run = measured(&limits.concat());
     let chosen = [Metric::RttP90, Metric::GoodputMin, Metric::GoodputMax].map(|metric| (metric, true));
     assert_eq!(shown(&run), chosen);
-    let run = measured(&[limit("rtt_p90", &key("at_most = \"1 s\"")), limit("goodput_min", "at_least = \"1 Gbit/s\"")].concat());
+    let run = measured(
+        &[limit("rtt_p90", &key("at_most = \"1 s\"")), limit("goodput_min", "at_least = \"1 Gbit/s\"")].concat(),
+    );
     assert_eq!(shown(&run)[..2], chosen[..2], "what it did not choose stands there until there are enough");
 }
 
@@ -210,6 +212,7 @@ fn places_to_mend_are_those_of_failed_criteria() {
     assert_eq!(failed_by(&run, &outcomes, &rows(Place::IntendedLoad)), [], "a load that was reached");
     let passed = LimitOutcome { verdict: Verdict::Pass, ..outcomes[0].clone() };
     assert_eq!(failed_by(&run, &[passed], &rows(Place::ReceiverCpu)), []);
-    let path = LimitOutcome { limit: Limit { metric: Metric::PathMtu, ..outcomes[0].limit.clone() }, ..outcomes[0].clone() };
+    let path =
+        LimitOutcome { limit: Limit { metric: Metric::PathMtu, ..outcomes[0].limit.clone() }, ..outcomes[0].clone() };
     assert_eq!(failed_by(&run, &[path], &[]), [(Place::PathMtu, None)]);
 }
