@@ -1,6 +1,6 @@
 //! Kept beds.
 
-use std::process::Command;
+use std::{fs, path::Path, process::Command};
 
 use crate::{
     machine::Snapshot,
@@ -66,4 +66,19 @@ fn a_namespace_of_somebody_else_is_left_alone() {
     let removed = Command::new("ip").args(["netns", "del", foreign]).status().unwrap();
     assert!(removed.success());
     up.fails(1, &[foreign, "has been undone"]);
+}
+
+#[test]
+fn a_record_of_another_version_stops_no_run_and_is_named_by_clean() {
+    let desk = Desk::new();
+    let record = Path::new("/var/lib/wireproof/ledger/later.jsonl");
+    fs::create_dir_all(record.parent().unwrap()).unwrap();
+    let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    let change = serde_json::json!({"entry": {"seq": 1, "boot_id": boot.trim(), "change": {"change": "of-later"}}});
+    fs::write(record, format!("{change}\n")).unwrap();
+    let run = desk.run(&["path", "--repeats", "1"]);
+    let clean = desk.run(&["clean"]);
+    fs::remove_file(record).unwrap();
+    assert_eq!(run.status, 0, "{}", run.err);
+    clean.fails(1, &["line 1 of", "later.jsonl", "remove the file"]);
 }

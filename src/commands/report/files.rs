@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context;
 use jiff::Timestamp;
-use model::{Json, Run, json::pretty};
+use model::{Json, Run, json::pretty, plain::plain_json};
 use report::{Document, Lang, Material, RawFile};
 use seal::{Sum, Sums, sha256};
 
@@ -85,7 +85,7 @@ fn form(format: Format, material: &Material<'_>, lang: Lang) -> anyhow::Result<V
 }
 
 fn json(material: &Material<'_>) -> anyhow::Result<String> {
-    Ok(pretty(&serde_json::to_string(&Document::of(material))?))
+    Ok(plain_json(&pretty(&serde_json::to_string(&Document::of(material))?)))
 }
 
 /// Sources of the report, each file with its name in the folder: the stored run, its plan, its identity, and
@@ -94,7 +94,7 @@ fn raw(run: &Run) -> anyhow::Result<Vec<(String, Vec<u8>)>> {
     let identity = run.identity.as_ref();
     let run_without_photos = Run { identity: identity.map(model::Identity::without_photos), ..run.clone() };
     let texts = [
-        ("run.json", Some(run_without_photos.to_json())),
+        ("run.json", Some(plain_json(&run_without_photos.to_json()))),
         ("plan.toml", Some(run.plan.to_toml())),
         ("identity.toml", identity.map(|identity| identity.without_photos().to_toml())),
     ];

@@ -52,7 +52,7 @@ impl Ssh {
     pub(crate) fn command(&self, words: &[String]) -> Command {
         let (program, arguments) = self.program.split_first().map_or(("ssh", &[][..]), |(first, rest)| (first, rest));
         let mut command = Command::new(program);
-        // Of an option, ssh takes the first value; of -A and -a, -X and -x, the last.
+        // The first value of an option counts for ssh; of -A and -a, and of -X and -x, the last one does.
         command.args(arguments).args(["-T", "-a", "-x"]).args(OPTIONS.iter().flat_map(|option| ["-o", option]));
         if let Some(port) = self.port {
             command.args(["-p", &port.to_string()]);

@@ -274,6 +274,10 @@ fn read_only(connection: &Connection, is_so: bool) -> rusqlite::Result<()> {
 }
 
 fn connect(path: &Path) -> Result<Connection, StoreError> {
+    // Opening a FIFO waits for somebody who writes.
+    if path.metadata().is_ok_and(|file| !file.is_file() && !file.is_dir()) {
+        return Err(StoreError::NotAStore { path: path.to_owned(), tried: "open the store", is: "no regular file" });
+    }
     connection(path).map_err(|e| StoreError::sqlite(path, "open the store", e))
 }
 

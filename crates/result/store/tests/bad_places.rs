@@ -5,6 +5,7 @@ mod fixture;
 use std::{
     fs,
     path::{Path, PathBuf},
+    process::Command,
 };
 
 use fixture::{run, trial};
@@ -166,6 +167,9 @@ fn places_where_no_file_can_be_say_why() {
     let folder = folder();
     says(&Store::open(Path::new("/proc/wireproof/store")).unwrap_err(), &["cannot make the folder /proc/wireproof"]);
     says(&Store::open(folder.path()).unwrap_err(), &["cannot open the store", "see that it is a file"]);
+    let fifo = folder.path().join("fifo");
+    assert!(Command::new("mkfifo").arg(&fifo).status().unwrap().success());
+    says(&Store::open_to_read(&fifo).unwrap_err(), &["is no regular file"]);
     let file = folder.path().join("file");
     fs::write(&file, "").unwrap();
     says(&Store::open(&file.join("store")).unwrap_err(), &["cannot make the folder", "File exists", "--store PATH"]);

@@ -97,10 +97,14 @@ pub(crate) fn tells_of_a_cut(stderr: &str) -> bool {
         || stderr.contains("Connection refused")
 }
 
+/// Words of ssh, and of the machine by it, on one line of bounded length.
 fn in_one_line(text: &str) -> String {
+    const MOST: usize = 2_000;
     // Banners are framed by "@".
     let lines = text.split(['\r', '\n']).map(|line| line.trim_matches(['@', ' ', '\t']));
-    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" / ")
+    let line = lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join(" / ");
+    let end = line.char_indices().nth(MOST).map(|(end, _)| end);
+    end.map_or_else(|| line.clone(), |end| format!("{}…", &line[..end]))
 }
 
 /// Advice on a message of ssh about this machine; `None` if it is self-explanatory or unknown.
@@ -172,6 +176,7 @@ mod tests {
              \"ssh-keygen -R '[far]:2222'\" and \"ssh -p 2222 me@far\" once by hand; ssh said: WARNING: REMOTE HOST \
              IDENTIFICATION HAS CHANGED! / It is possible. / Host key verification failed."
         );
+        assert!(told(&"x\n".repeat(60_000)).len() < 3_000, "a machine that says much");
         let own = Ssh { program: ["ssh", "-F", "my config"].map(str::to_owned).to_vec(), ..moved };
         let told_own = |stderr: &str| SshError::refused(&own, stderr).to_string();
         assert_eq!(
