@@ -170,7 +170,7 @@ fn a_run_that_is_killed_amid_a_transfer_leaves_no_program_folder_or_key_and_come
         assert!(soon(|| processes("").is_subset(&programs)), "{:?}", processes(""));
         assert!(soon(|| folders("thread-self").is_empty()), "{:?}", folders("thread-self"));
         bad.at("a", "tc qdisc del dev lab-a root");
-        let all = trials(&desk.run(&["resume", "last", "--json"]));
+        let all = trials(&desk.run(&["resume", "last", "--json", "--bed", BED]));
         assert_eq!(all.iter().map(|trial| trial["method"].as_str().unwrap()).collect::<Vec<_>>(), ["scp", "tcp"]);
     }
     before.assert_same();
