@@ -18,3 +18,4 @@ mod paper;
 mod planted;
 mod ports;
 mod power;
+mod router;

@@ -307,7 +307,7 @@ fn sysctls() -> BTreeSet<String> {
 }
 
 /// A link without the timers of a bridge, which run.
-fn without_timers(link: &str) -> String {
+pub(crate) fn without_timers(link: &str) -> String {
     let mut words = link.split_whitespace();
     let mut kept = Vec::new();
     while let Some(word) = words.next() {

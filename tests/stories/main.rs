@@ -27,6 +27,7 @@ mod limited;
 mod long;
 mod machine;
 mod measuring;
+mod misconfigured;
 mod modifiers;
 mod other_host;
 mod packets;

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use crate::{
     kills::{Moments, Told},
-    machine::{Snapshot, children},
+    machine::{Snapshot, children, without_timers},
     other_host::signal,
     program::{Desk, Done, text},
     router::ip,
@@ -84,46 +84,57 @@ impl Ground<'_> {
 
 /// All settings of this network namespace: each file, and what the tools show.
 #[derive(PartialEq)]
-struct Settings(BTreeMap<String, String>);
+pub(crate) struct Settings {
+    interfaces: Vec<String>,
+    values: BTreeMap<String, String>,
+}
 
 impl Settings {
     fn read() -> Self {
+        Self::of(&["left", "right", "br0", "top"])
+    }
+
+    /// With the drivers of these interfaces.
+    pub(crate) fn of(interfaces: &[impl AsRef<str>]) -> Self {
+        let interfaces: Vec<String> = interfaces.iter().map(|name| name.as_ref().to_owned()).collect();
         let mut all = BTreeMap::new();
         files(Path::new("/proc/sys/net"), &mut all);
         let show = |program: &str, words: &str| {
             let done = Command::new(program).args(words.split(' ')).output().unwrap();
             String::from_utf8_lossy(&done.stdout).into_owned()
         };
-        for name in ["left", "right", "br0", "top"] {
+        for name in &interfaces {
             for option in ["-k", "-l", "-g", "-c", "-a"] {
                 all.insert(format!("ethtool {option} {name}"), show("ethtool", &format!("{option} {name}")));
             }
-            all.insert(format!("tc {name}"), show("tc", &format!("qdisc show dev {name}")));
         }
-        all.insert("ip link".to_owned(), show("ip", "-o link"));
-        all.insert("ip address".to_owned(), show("ip", "-o address"));
-        Self(all)
+        for words in ["tc qdisc show", "ip -d -o link", "ip -o address"] {
+            let (program, rest) = words.split_once(' ').unwrap();
+            let shown: Vec<String> = show(program, rest).lines().map(without_timers).collect();
+            all.insert(words.to_owned(), shown.join("\n"));
+        }
+        Self { interfaces, values: all }
     }
 
     /// Asserts that all is as it was.
-    fn assert_same(&self, when: &str) {
+    pub(crate) fn assert_same(&self, when: &str) {
         let differing = self.differing();
         assert!(differing.is_empty(), "{when}: {differing}");
     }
 
     /// Settings that have another value now.
     fn differing(&self) -> String {
-        let mut now = Self::read();
+        let mut now = Self::of(&self.interfaces);
         // IPv6 addresses and carriers settle.
         soon(|| {
-            now = Self::read();
+            now = Self::of(&self.interfaces);
             *self == now
         });
         let differing: Vec<String> = self
-            .0
+            .values
             .iter()
-            .filter(|(key, value)| now.0.get(*key) != Some(value))
-            .map(|(key, value)| format!("{key}: {value} → {:?}", now.0.get(key)))
+            .filter(|(key, value)| now.values.get(*key) != Some(value))
+            .map(|(key, value)| format!("{key}: {value} → {:?}", now.values.get(key)))
             .collect();
         differing.join("\n")
     }
@@ -138,7 +149,7 @@ fn files(folder: &Path, all: &mut BTreeMap<String, String>) {
             let name = path.display().to_string();
             // Counters, and what moves by itself.
             if !["conntrack", "tcp_mem", "udp_mem", "gc_", "icmp_msgs"].iter().any(|word| name.contains(word)) {
-                all.insert(name, value);
+                all.insert(name, value.trim_end().to_owned());
             }
         }
     }
