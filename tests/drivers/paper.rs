@@ -53,7 +53,7 @@ fn a_run_over_ports_of_real_drivers_gives_a_japanese_pdf_whose_first_page_says_i
         "RTTp50",
         "合格1,000,000µs以下",
         "最も重要な注意",
-        "2コア以上のマシンを使うか",
+        "各端に別々のコアを割り当て",
         "制限要因",
     ] {
         assert!(said.contains(words), "{words}: {text}");

@@ -61,6 +61,8 @@ fn routes_vlans(device: &'static str, mode: &str) {
         let after = counted(&mut router);
         assert!(after.0 >= before.0 + 8 && after.1 == before.1, "{to}: {before:?} {after:?}");
     }
+    // Cards drop the frames of VLANs that nobody asked for.
+    router.sh("ip link set r1 promisc on").ok();
     let before = counted(&mut router);
     hosts.sh(STRANGER).ok();
     assert_ne!(hosts.sh("ping -c 2 -W 1 198.18.30.1").status, 0, "nobody has it");
