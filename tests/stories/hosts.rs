@@ -190,6 +190,18 @@ fn a_host_that_cannot_be_used_is_told_with_what_to_do() {
     query("dev=wire-f&addr=198.18.101.1/24").fails(1, &["would both have 198.18.101.1"]);
     query("dev=wire-f&addr=198.18.77.2/24&near-dev=wire-n")
         .fails(1, &["wire-n at endpoint a", "has no route to 198.18.77.2"]);
+    // What the far host alone says sends no packet through a router.
+    host.set("ip addr add 198.18.77.2/24 dev wire-f");
+    let route = |act: &str| {
+        let words = ["-n", NEAR, "route", act, "198.18.77.0/24", "via", "198.18.101.9"];
+        assert!(Command::new("ip").args(words).status().unwrap().success());
+    };
+    route("add");
+    for asked in ["dev=wire-f", "dev=wire-f&near-dev=wire-n"] {
+        query(asked).fails(1, &["says that wire-f has 198.18.77.2", "add &addr=198.18.77.2/24 behind dev=wire-f"]);
+    }
+    route("del");
+    host.set("ip addr del 198.18.77.2/24 dev wire-f");
     query("wire-f").fails(2, &["is not KEY=VALUE"]);
     story.look(&["--mtu", "70000"]).fails(1, &["takes an MTU from 68 to 65535"]);
     story.look(&["--cpus", "0,99"]).fails(2, &["core 99 cannot be used"]);

@@ -38,7 +38,7 @@ pub(crate) fn log_in(mut here: Machine, wanted: &Wanted) -> Result<Vec<Machine>,
             &wanted.program,
         )?;
         let taken: Vec<&str> = machines.iter().map(Machine::name).collect();
-        far.allowed.host = name(&taken, &far.host_facts()?.hostname, &asked.destination);
+        far.allowed.host = name(&taken, &far.host_facts()?.hostname, asked.host());
         far.allowed.root = remote.uid == 0 || remote.sudo;
         far.ssh = remote.far;
         machines.push(far);
@@ -78,8 +78,7 @@ pub(crate) fn start_agent(
 }
 
 /// A name for a machine that differs from those taken.
-fn name(taken: &[&str], hostname: &str, destination: &str) -> String {
-    let as_asked = destination.rsplit_once('@').map_or(destination, |(_, host)| host);
+fn name(taken: &[&str], hostname: &str, as_asked: &str) -> String {
     let numbered = (2..).map(|number| format!("{hostname} ({number})"));
     let names = [hostname.to_owned(), as_asked.to_owned()].into_iter().chain(numbered);
     names.into_iter().find(|name| !taken.contains(&name.as_str())).unwrap_or_default()
@@ -91,8 +90,8 @@ mod tests {
 
     #[test]
     fn machines_of_one_name_are_told_apart() {
-        assert_eq!(name(&["one"], "two", "me@198.18.0.2"), "two");
-        assert_eq!(name(&["debian"], "debian", "me@198.18.0.2"), "198.18.0.2");
+        assert_eq!(name(&["one"], "two", "198.18.0.2"), "two");
+        assert_eq!(name(&["debian"], "debian", "198.18.0.2"), "198.18.0.2");
         assert_eq!(name(&["debian"], "debian", "debian"), "debian (2)");
     }
 }

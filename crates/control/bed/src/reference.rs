@@ -17,6 +17,13 @@ pub(crate) struct Remote {
     pub(crate) port: Option<u16>,
 }
 
+impl Remote {
+    /// The host without its user.
+    pub(crate) fn host(&self) -> &str {
+        self.destination.rsplit_once('@').map_or(&self.destination, |(_, host)| host)
+    }
+}
+
 /// Parses `[USER@]HOST[:PORT]`.
 pub(crate) fn remote(text: &str) -> Result<Remote, String> {
     let text = text.trim_end_matches('/');

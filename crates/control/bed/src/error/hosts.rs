@@ -152,6 +152,23 @@ pub enum HostsError {
         /// Addresses that would be lost.
         addresses: Vec<IpAddr>,
     },
+    /// A routed address that only the far machine names.
+    #[error(
+        "{to} says that {interface} has {}, which is in no network of {near} here and is not what ssh connects to, so that packets \
+         might reach a stranger; where it is right, add {options} behind dev={interface}", list(.addresses)
+    )]
+    Claimed {
+        /// The machine.
+        to: String,
+        /// Interface of the far end.
+        interface: String,
+        /// Interface here.
+        near: String,
+        /// Addresses that may be anybody's.
+        addresses: Vec<IpAddr>,
+        /// Options that name all addresses of the far end.
+        options: String,
+    },
     /// No route from here.
     #[error(
         "no route of {host} leads to {} but one that may lead anywhere; name the interface here with near-dev=, and its address \

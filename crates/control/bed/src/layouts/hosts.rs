@@ -3,12 +3,12 @@
 mod asked;
 mod ground;
 
-use std::net::IpAddr;
+use std::net::{IpAddr, ToSocketAddrs};
 
 pub use self::asked::HostsReferenceError;
 use self::{
-    asked::{Asked, Hosts},
-    ground::FoundMachine,
+    asked::{Asked, Far, Hosts},
+    ground::{FoundMachine, routed},
 };
 use super::{Parsed, testers::end_name};
 use crate::{
@@ -60,6 +60,7 @@ impl Layout for Hosts {
             None => towards_all(&mut machines[0], &grounds[0], &far)?,
         };
         let near = grounds[0].end(&near, wanted.mtu)?;
+        self.far.iter().zip(&far).try_for_each(|(asked, end)| check_claimed(asked, end, &near))?;
         let ends: Vec<_> =
             machines.iter().map(|machine| machine.name().to_owned()).zip([near].into_iter().chain(far)).collect();
         check_addresses(&ends)?;
@@ -115,6 +116,31 @@ fn check_addresses(ends: &[(String, Interface)]) -> Result<(), HostsError> {
     Ok(())
 }
 
+/// Refuses a routed address that the far agent alone names, unless ssh connects to it: packets for it may reach a stranger.
+fn check_claimed(asked: &Far, end: &Interface, near: &Interface) -> Result<(), HostsError> {
+    if !asked.end.addresses.is_empty() {
+        return Ok(());
+    }
+    let mut addresses = routed(near, end);
+    if !addresses.is_empty() {
+        // A name that ssh alone knows has none.
+        let known: Vec<IpAddr> =
+            (asked.remote.host(), 0).to_socket_addrs().map(|it| it.map(|it| it.ip()).collect()).unwrap_or_default();
+        addresses.retain(|address| !known.contains(address));
+    }
+    if addresses.is_empty() {
+        return Ok(());
+    }
+    let options: Vec<_> = end.addresses.iter().map(|(address, length)| format!("&addr={address}/{length}")).collect();
+    Err(HostsError::Claimed {
+        to: asked.remote.destination.clone(),
+        interface: end.name.clone(),
+        near: near.name.clone(),
+        addresses,
+        options: options.concat(),
+    })
+}
+
 /// The one interface here from which all of these ends are reached.
 fn towards_all(near: &mut Machine, ground: &FoundMachine, ends: &[Interface]) -> Result<Asked, BedError> {
     let mut all: Vec<Asked> = Vec::new();
@@ -146,4 +172,36 @@ fn ground(machine: &mut Machine, wanted: &Wanted) -> Result<FoundMachine, BedErr
 fn sources(machine: &mut Machine, to: &Interface) -> Result<Vec<IpAddr>, BedError> {
     let found = to.addresses.iter().map(|(address, _)| machine.source_for(*address));
     Ok(found.collect::<Result<Vec<_>, _>>()?.into_iter().flatten().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The end of a far machine that says it has this address, as seen from 198.18.0.1/24.
+    fn claimed(reference: &str, address: &str) -> Result<(), String> {
+        let hosts: Hosts = reference.parse().expect("two machines");
+        let network = |address: &str| (address.parse().expect("an address"), 24);
+        let end = |name: &str, address: &str| Interface {
+            name: name.to_owned(),
+            addresses: vec![network(address)],
+            ..Interface::default()
+        };
+        let near = end("eth0", "198.18.0.1");
+        check_claimed(&hosts.far[0], &end("eth1", address), &near).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_far_machine_aims_packets_at_nobody_beyond_the_link() {
+        let bed = "hosts:ssh://me@198.18.9.2?dev=eth1";
+        assert_eq!(claimed(bed, "198.18.0.2"), Ok(()), "on the link of the end here");
+        assert_eq!(claimed(bed, "198.18.9.2"), Ok(()), "ssh connects to it");
+        let why = claimed(bed, "198.18.7.9").expect_err("anybody's");
+        assert!(
+            why.starts_with("me@198.18.9.2 says that eth1 has 198.18.7.9, which is in no network of eth0"),
+            "{why}"
+        );
+        assert!(why.ends_with("add &addr=198.18.7.9/24 behind dev=eth1"), "{why}");
+        assert_eq!(claimed("hosts:ssh://198.18.9.2?dev=eth1&addr=198.18.7.9/24", "198.18.7.9"), Ok(()), "said here");
+    }
 }

@@ -142,6 +142,13 @@ impl FoundMachine {
     }
 }
 
+/// The addresses of a far end that are in no network of the end here.
+pub(super) fn routed(near: &Interface, far: &Interface) -> Vec<IpAddr> {
+    let networks: Vec<&Network> = near.addresses.iter().chain(&near.before.addresses).collect();
+    let is_routed = |address: &IpAddr| !networks.iter().any(|network| contains(**network, *address));
+    far.addresses.iter().map(|(address, _)| *address).filter(is_routed).collect()
+}
+
 /// Addresses of an interface beyond link-local scope, with prefix lengths.
 fn addresses(interface: &InterfaceFacts) -> impl Iterator<Item = Network> {
     let parsed = interface.addresses.iter().filter_map(|text| {
