@@ -131,6 +131,9 @@ impl Observer for Progress {
         for closed in &session.not_through {
             self.note(&Notice::DutUnreachable { ip: closed.ip(), why: &closed.to_string() }.text(self.lang));
         }
+        for why in &session.unknown {
+            self.note(&Notice::UnknownRecord { why }.text(self.lang));
+        }
         for machine in session.unchangeable() {
             self.note(&Notice::NoRoot { machine }.text(self.lang));
         }

@@ -2,8 +2,8 @@
 
 use std::{ffi::OsString, os::unix::process::CommandExt, process};
 
-use anyhow::Context;
-use bed::{BedRef, NicConsent, Wanted, check_name};
+use anyhow::{Context, bail};
+use bed::{BedRef, Cleaned, NicConsent, Wanted, check_name};
 use kernel::{namespace, privilege};
 use model::{Bed, Mtu, Privilege};
 use report::{BedsDocument, Lang, UndoneDocument};
@@ -28,9 +28,16 @@ pub(super) fn act(action: BedAction, common: &Common) -> anyhow::Result<Exit> {
 /// `wireproof clean`
 pub(super) fn clean(common: &Common) -> anyhow::Result<Exit> {
     need_root("what a crash leaves behind belongs to root")?;
-    let mut undone = bed::clean(&own_program()?)?;
+    let Cleaned { mut undone, unknown } = bed::clean(&own_program()?)?;
     undone.extend(agent::router::clean()?);
-    tell_undone(&undone, common)
+    if unknown.is_empty() {
+        return tell_undone(&undone, common);
+    }
+    if !undone.is_empty() {
+        tell_undone(&undone, common)?;
+    }
+    let unknown: Vec<String> = unknown.iter().map(ToString::to_string).collect();
+    bail!("not everything could be undone: {}", unknown.join("; "))
 }
 
 /// `wireproof in-namespace NAMESPACE -- PROGRAM ARGS…`: becomes the program.

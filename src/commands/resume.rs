@@ -135,7 +135,7 @@ fn wait_for_its_agents(run: &Run, wanted: &Wanted) -> anyhow::Result<()> {
     }
     let until = Instant::now() + FAREWELL;
     loop {
-        bed::clean_known(&wanted.program)?;
+        bed::clean(&wanted.program)?;
         if !run.bed.endpoints.iter().any(|end| Path::new(NAMESPACES).join(&end.namespace).exists()) {
             return Ok(());
         }

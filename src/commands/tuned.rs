@@ -248,7 +248,7 @@ impl TunedPlan<'_> {
             Err(error) => {
                 let ended = Ended::from(error);
                 // Its agent may be gone: what it left is undone as after a crash.
-                let undone = bed::clean(&self.wanted.program)?;
+                let undone = bed::clean(&self.wanted.program)?.undone;
                 if !undone.is_empty() {
                     say(report::undone_lines(&undone, language(self.common)).trim_end());
                 }

@@ -80,5 +80,8 @@ fn a_record_of_another_version_stops_no_run_and_is_named_by_clean() {
     let clean = desk.run(&["clean"]);
     fs::remove_file(record).unwrap();
     assert_eq!(run.status, 0, "{}", run.err);
+    let named: Vec<&str> = run.err.lines().filter(|line| line.contains("later.jsonl")).collect();
+    let [line] = named.as_slice() else { panic!("one line names it: {}", run.err) };
+    assert!(line.contains("remove the file: wireproof then forgets what the file records"), "{line}");
     clean.fails(1, &["line 1 of", "later.jsonl", "remove the file"]);
 }

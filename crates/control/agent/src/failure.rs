@@ -93,10 +93,10 @@ pub(crate) fn bug(what: &str, advice: &str) -> Failure {
 }
 
 fn changed(error: &ledger::Error) -> String {
-    use ledger::Error::{Before, File, Kernel, Line, Make, Undo};
+    use ledger::Error::{Before, File, Kernel, Lines, Make, Undo};
     match error {
         Before { change, .. } | Make { change, .. } | Undo { change, .. } => change.clone(),
-        File { path, .. } | Line { path, .. } => path.display().to_string(),
+        File { path, .. } | Lines { path, .. } => path.display().to_string(),
         Kernel(error) => error.object().to_owned(),
         _ => String::new(),
     }

@@ -4,9 +4,9 @@ use std::{path::Path, thread, time::Duration};
 
 use host::counters::{CpuTimes, Snapshot};
 use kernel::{clock, link::list, privilege};
-use ledger::{Cleanup, Ledger, UndoErrors};
+use ledger::{Cleanup, Ledger};
 use model::{Bed, CoreUse, Privilege, tuning::TuningState};
-use protocol::{Failure, FailureKind, LabState, LinkReading, Reply, Request, build_id};
+use protocol::{Cleaned, Failure, FailureKind, LabState, LinkReading, Reply, Request, build_id};
 
 use crate::{
     failure,
@@ -71,8 +71,7 @@ impl Machine {
                 self.updates = Some(RouteUpdates::start(route));
                 Ok(Reply::Done)
             }
-            Request::Clean => clean().map(Reply::Undone),
-            Request::CleanKnown => undo_stale().map(|cleaned| Reply::Undone(words(&cleaned))),
+            Request::Clean => clean().map(Reply::Cleaned),
             Request::HostFacts => Ok(Reply::HostFacts(Box::new(host::facts::host(&build_id())))),
             Request::EndpointFacts { endpoint } => Ok(Reply::EndpointFacts(Box::new(host::facts::endpoint(&endpoint)))),
             Request::Link { interface } => Ok(Reply::Link(link(&interface)?)),
@@ -132,10 +131,9 @@ impl Machine {
     }
 
     fn open(&mut self, owner: &str) -> Result<Reply, Failure> {
-        // Unknown lines are reported by `clean`, and stop no run.
-        let cleaned = ledger::undo_stale(directory()?).map_err(failure::undo)?;
+        let cleaned = clean()?;
         self.ledger = Some(Ledger::open(directory()?, owner).map_err(failure::change)?);
-        Ok(Reply::Undone(words(&cleaned)))
+        Ok(Reply::Cleaned(cleaned))
     }
 
     fn undo_all(&mut self) -> Result<Reply, Failure> {
@@ -168,17 +166,10 @@ fn not_open() -> Failure {
     failure::bug("a change was asked for before the ledger was opened", "please report this fault")
 }
 
-fn clean() -> Result<Vec<String>, Failure> {
-    let cleaned = undo_stale()?;
-    if cleaned.unknown.is_empty() { Ok(words(&cleaned)) } else { Err(failure::undo(UndoErrors(cleaned.unknown))) }
-}
-
-fn undo_stale() -> Result<Cleanup, Failure> {
-    ledger::undo_stale(directory()?).map_err(failure::undo)
-}
-
-fn words(cleaned: &Cleanup) -> Vec<String> {
-    cleaned.undone.iter().map(|undone| undone.change.to_string()).collect()
+fn clean() -> Result<Cleaned, Failure> {
+    let Cleanup { undone, unknown } = ledger::undo_stale(directory()?).map_err(failure::undo)?;
+    let undone = undone.iter().map(|undone| undone.change.to_string()).collect();
+    Ok(Cleaned { undone, unknown: unknown.into_iter().map(failure::change).collect() })
 }
 
 fn directory() -> Result<&'static Path, Failure> {

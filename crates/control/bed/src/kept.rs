@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use model::Bed;
+use protocol::Cleaned;
 
 use crate::{
     error::BedError,
@@ -18,7 +19,7 @@ pub fn up(name: &str, wanted: &Wanted) -> Result<Bed, BedError> {
     if here.beds()?.iter().any(|bed| bed.name == name) {
         return Err(BedError::Exists(name.to_owned()));
     }
-    let ConnectedBed { bed, mut machines } = make(here, name, name, wanted)?;
+    let ConnectedBed { bed, mut machines, .. } = make(here, name, name, wanted)?;
     machines[0].keep(&bed)?;
     Ok(bed)
 }
@@ -47,12 +48,7 @@ pub fn namespace_of(name: &str, endpoint: &str, program: &Path) -> Result<String
     }
 }
 
-/// Undoes the changes of crashed runs; returns them in words.
-pub fn clean(program: &Path) -> Result<Vec<String>, BedError> {
+/// Undoes the changes of crashed runs.
+pub fn clean(program: &Path) -> Result<Cleaned, BedError> {
     Machine::here(program)?.clean()
-}
-
-/// The same before a run, which does not stop for a record of another version.
-pub fn clean_known(program: &Path) -> Result<Vec<String>, BedError> {
-    Machine::here(program)?.clean_known()
 }

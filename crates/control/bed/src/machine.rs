@@ -13,7 +13,7 @@ use model::{
     card::{Cable, Refused},
     environment::{EndpointFacts, HostFacts},
 };
-use protocol::{AgentError, AgentLink, ClockReading, Fault, LabState, Launch, Place, Reply, Request, Ssh};
+use protocol::{AgentError, AgentLink, Cleaned, ClockReading, Fault, LabState, Launch, Place, Reply, Request, Ssh};
 
 use crate::{
     changes::are_made_together,
@@ -239,7 +239,7 @@ impl Machine {
             // The agent has ended, but its record remains: another agent undoes it.
             Err(error) if is_here || error.fault.is_of_agent_alone() => match self.clean_by_another() {
                 // Nothing was left to do: the lost agent is still undoing.
-                Ok(undone) if undone.is_empty() && !is_here => Err(self.lost(error)),
+                Ok(cleaned) if cleaned.undone.is_empty() && !is_here => Err(self.lost(error)),
                 Ok(_) => Err(BedError::Orphaned(error)),
                 Err(undoing) if is_here => Err(undoing),
                 Err(_) => Err(self.lost(error)),
@@ -258,21 +258,12 @@ impl Machine {
     /// Takes a kept bed down; returns what was undone.
     pub(crate) fn take_down(&mut self, name: &str) -> Result<Vec<String>, BedError> {
         self.ask(Request::Reopen { owner: name.to_owned() })?;
-        self.undone(Request::UndoAll)
+        answer!(self, Request::UndoAll, Undone)
     }
 
-    /// Undoes the changes of crashed runs; returns them in words.
-    pub(crate) fn clean(&mut self) -> Result<Vec<String>, BedError> {
-        self.undone(Request::Clean)
-    }
-
-    /// The same before a run, which does not stop for a record of another version: "wireproof clean" names it.
-    pub(crate) fn clean_known(&mut self) -> Result<Vec<String>, BedError> {
-        self.undone(Request::CleanKnown)
-    }
-
-    fn undone(&mut self, request: Request) -> Result<Vec<String>, BedError> {
-        answer!(self, request, Undone)
+    /// Undoes the changes of crashed runs.
+    pub(crate) fn clean(&mut self) -> Result<Cleaned, BedError> {
+        answer!(self, Request::Clean, Cleaned)
     }
 
     /// Kept beds there.
@@ -288,7 +279,7 @@ impl Machine {
         found.ok_or(BedError::NoSuchBed { name: name.to_owned(), beds: names })
     }
 
-    fn clean_by_another(&self) -> Result<Vec<String>, BedError> {
+    fn clean_by_another(&self) -> Result<Cleaned, BedError> {
         Self::of(self.agent.again()?).clean()
     }
 
@@ -377,11 +368,7 @@ fn patience(request: &Request) -> Duration {
     match request {
         Request::Apply { changes } => REQUEST * changes.len() as u32,
         Request::ClaimTuning | Request::Tune { .. } | Request::UndoTuning { .. } => UNDOING,
-        Request::OpenLedger { .. }
-        | Request::UndoLast { .. }
-        | Request::UndoAll
-        | Request::Clean
-        | Request::CleanKnown => UNDOING,
+        Request::OpenLedger { .. } | Request::UndoLast { .. } | Request::UndoAll | Request::Clean => UNDOING,
         _ => REQUEST,
     }
 }

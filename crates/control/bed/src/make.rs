@@ -18,23 +18,25 @@ use crate::{
 pub(crate) struct ConnectedBed {
     pub(crate) bed: Bed,
     pub(crate) machines: Vec<Machine>,
+    /// Records of other versions that were passed over, the first of each machine in words.
+    pub(crate) unknown: Vec<String>,
 }
 
 /// Makes the requested bed, or takes a kept one. After a failure, changes are undone.
 pub(crate) fn make(here: Machine, id: &str, name: &str, wanted: &Wanted) -> Result<ConnectedBed, BedError> {
-    let mut machines = log_in(here, wanted)?;
+    let (mut machines, mut unknown) = (log_in(here, wanted)?, Vec::new());
     if !wanted.bed.layout().stands() {
         // A crashed run's changes would pass for the user's own settings.
-        machines
-            .iter_mut()
-            .filter(|machine| machine.allowed.root)
-            .try_for_each(|machine| machine.clean_known().map(drop))?;
+        for machine in machines.iter_mut().filter(|machine| machine.allowed.root) {
+            let at = if machine.name().is_empty() { String::new() } else { format!("{}: ", machine.name()) };
+            unknown.extend(machine.clean()?.unknown.first().map(|record| format!("{at}{record}")));
+        }
     }
     let (mut bed, mut topology) = lay_out(id, name, wanted, wanted.privilege, &mut machines)?;
     choose_cores(&mut bed, wanted, topology.as_mut(), &mut machines)?;
     bed.clocks = clocks(&mut machines)?;
     match topology.iter().try_for_each(|topology| set_up(topology, id, &mut machines)) {
-        Ok(()) => Ok(ConnectedBed { bed, machines }),
+        Ok(()) => Ok(ConnectedBed { bed, machines, unknown }),
         Err(error) => Err(error.and_then_of(give_all_back(machines))),
     }
 }
@@ -140,7 +142,7 @@ fn clocks(machines: &mut [Machine]) -> Result<ClockRelation, BedError> {
 #[cfg(test)]
 mod tests {
     use model::CoreFacts;
-    use protocol::{LabState, Reply, Request};
+    use protocol::{Cleaned, Failure, FailureKind, LabState, Reply, Request};
 
     use super::*;
     use crate::{
@@ -176,6 +178,22 @@ mod tests {
         assert!(made.bed.endpoints.iter().all(|end| end.addresses.len() == 1), "it has no IPv6");
         give_all_back(made.machines).expect("undone");
         assert_eq!(agent.asked().last().map(String::as_str), Some("undo all"));
+    }
+
+    #[test]
+    fn a_record_of_another_version_stops_no_bed_and_is_told_in_one_line() {
+        let record = |file: &str| Failure::new(FailureKind::Change, file, format!("cannot read line 1\nof {file}"));
+        let agent = Fake::new(move |request| match request {
+            Request::Clean => {
+                let unknown = ["later.jsonl", "another.jsonl"].map(record).to_vec();
+                Some(Ok(Reply::Cleaned(Cleaned { undone: Vec::new(), unknown })))
+            }
+            Request::LabState { .. } => Some(Ok(Reply::LabState(LabState { cpus: CpuFacts::default(), ipv6: false }))),
+            _ => None,
+        });
+        let made = make(agent.machine(""), "1f", "lab", &lab()).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(made.unknown, ["cannot read line 1; of later.jsonl"]);
+        give_all_back(made.machines).expect("undone");
     }
 
     #[test]

@@ -32,6 +32,8 @@ pub struct Session {
     dut: Option<DutReader>,
     /// Closed paths through the device under test, which are left out.
     pub not_through: Vec<DutUnreachable>,
+    /// Records of other versions that were passed over, the first of each machine in words.
+    pub unknown: Vec<String>,
     /// Filters or routes that the device under test has for now, if nothing else is changed.
     modified: Option<Change>,
 }
@@ -69,8 +71,9 @@ impl Session {
         // Before anything is changed.
         let asked = wanted.bed.layout().through().and_then(|through| through.dut.as_ref());
         let dut = asked.map(|asked| DutReader::open(asked, &here.host_facts()?, wanted)).transpose()?;
-        let ConnectedBed { bed, machines } = make(here, &random_id(), &wanted.bed.to_string(), wanted)?;
-        let mut session = Self { bed, ports: Vec::new(), machines, dut, not_through: Vec::new(), modified: None };
+        let ConnectedBed { bed, machines, unknown } = make(here, &random_id(), &wanted.bed.to_string(), wanted)?;
+        let (ports, not_through) = (Vec::new(), Vec::new());
+        let mut session = Self { bed, ports, machines, dut, not_through, unknown, modified: None };
         match session.start(wanted, interrupt) {
             Ok(()) => Ok(session),
             Err(error) => Err(error.and_then_of(session.close())),
@@ -247,8 +250,8 @@ mod tests {
         let agent = Fake::new(|_| None);
         let device = Dut { machine: "bridge".to_owned(), ..Dut::default() };
         let bed = Bed { layout: "lab-bridge".to_owned(), dut: Some(device), ..fixture::lab() };
-        let (ports, machines, not_through) = (vec![], vec![agent.machine("")], vec![]);
-        let mut session = Session { bed, ports, machines, dut: None, not_through, modified: None };
+        let (machines, not_through, unknown) = (vec![agent.machine("")], vec![], vec![]);
+        let mut session = Session { bed, ports: vec![], machines, dut: None, not_through, unknown, modified: None };
         let plan = "name = \"t\"\n[[rfc2544]]\nrate = \"1 Mpps\"\nframe_sizes = [64]\nmodifiers = [\"25-filters\"]";
         let specs = Plan::parse(plan, &[]).expect("a plan").specs();
         let filtered = specs.iter().map(|spec| spec.profile()).find(|it| it.filters.is_some()).expect("with filters");

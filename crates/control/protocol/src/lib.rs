@@ -36,7 +36,7 @@ pub use fault::{AgentError, Fault};
 pub use framing::{FrameError, MAX_MESSAGE, PREAMBLE, read_message, read_preamble, write_message, write_preamble};
 pub use launch::{Launch, Place};
 pub use link::AgentLink;
-pub use message::{FromAgent, Hello, LabState, LinkReading, Outcome, Reply, Request, Task, ToAgent};
+pub use message::{Cleaned, FromAgent, Hello, LabState, LinkReading, Outcome, Reply, Request, Task, ToAgent};
 pub use ssh::{Bounds, Caller, Ran, RemoteFacts, Ssh, SshError, remote_facts};
 
 /// Interval of heartbeats.

@@ -162,10 +162,8 @@ pub enum Request {
         /// The routes.
         route: Route,
     },
-    /// Undo the changes of crashed owners. Lines that this version does not know are an error.
+    /// Undo the changes of crashed owners.
     Clean,
-    /// The same for a run, which such lines do not stop.
-    CleanKnown,
     /// Facts about the machine.
     HostFacts,
     /// Facts about the agent's endpoint.
@@ -258,6 +256,8 @@ pub enum Reply {
     Done,
     /// Undone changes, in words.
     Undone(Vec<String>),
+    /// Undone changes of crashed owners.
+    Cleaned(Cleaned),
     /// Kept beds.
     Beds(Vec<Bed>),
     /// Facts about the machine.
@@ -292,6 +292,15 @@ pub enum Reply {
     Tuning(Option<Box<TuningState>>),
     /// A tuning that was undone.
     TuningUndone(Undone),
+}
+
+/// Outcome of a cleanup after crashed owners.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Cleaned {
+    /// Undone changes, in words.
+    pub undone: Vec<String>,
+    /// Records that this version does not know, and which stay.
+    pub unknown: Vec<Failure>,
 }
 
 /// State of this machine for making a lab.

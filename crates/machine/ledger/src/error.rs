@@ -26,19 +26,18 @@ pub enum Error {
     /// The file could not be locked for this owner.
     #[error("{0}; nothing is changed that cannot be recorded there")]
     Lock(kernel::Error),
-    /// An unreadable line.
+    /// Unreadable lines of a file.
     #[error(
-        "line {line} of {} is unreadable ({why}): another version of wireproof made that change, or the file is damaged; \
-         undo it with that version or by hand, then remove the file: wireproof then forgets what the file records, and \
-         leaves it as it is",
-        path.display()
+        "cannot read {} of {} ({why}): another version of wireproof made a change, or the file is damaged; undo it with that version or \
+         by hand, then remove the file: wireproof then forgets what the file records, and leaves it as it is",
+        numbered(.lines), path.display()
     )]
-    Line {
+    Lines {
         /// The file.
         path: PathBuf,
-        /// Line number, from 1.
-        line: usize,
-        /// The problem.
+        /// Line numbers, from 1.
+        lines: Vec<usize>,
+        /// The problem of the first one.
         why: String,
     },
     /// The description of kept changes is unreadable.
@@ -107,6 +106,11 @@ pub enum Error {
     /// The kernel refused an operation that every change needs.
     #[error(transparent)]
     Kernel(#[from] kernel::Error),
+}
+
+fn numbered(numbers: &[usize]) -> String {
+    let shown: Vec<String> = numbers.iter().map(ToString::to_string).collect();
+    format!("{} {}", if numbers.len() == 1 { "line" } else { "lines" }, shown.join(", "))
 }
 
 /// Changes that could not be undone; all others were.

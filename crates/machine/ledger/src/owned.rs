@@ -22,7 +22,7 @@ use serde_json::Value;
 
 use crate::{
     Error, Failure, UndoErrors,
-    file::{Contents, Entry, KeptLine, Line, UnknownLine},
+    file::{Contents, Entry, KeptLine, Line},
     kinds::Prepared,
     machine::{Machine, ThisMachine},
 };
@@ -185,12 +185,9 @@ impl Ledger {
     /// Returns the changes that were undone, without those that had already gone.
     pub fn undo_all(&mut self) -> Result<Vec<Change>, UndoErrors> {
         let undone = self.undo_last(self.contents.entries.len());
-        let unknown = self.unknown();
-        if unknown.is_empty() {
-            return undone;
-        }
+        let Some(unknown) = self.unknown() else { return undone };
         let failed = undone.err().map_or(Vec::new(), |UndoErrors(errors)| errors);
-        Err(UndoErrors(failed.into_iter().chain(unknown).collect()))
+        Err(UndoErrors(failed.into_iter().chain([unknown]).collect()))
     }
 
     /// Undoes the last `changes` changes in the same way.
@@ -267,10 +264,10 @@ impl Ledger {
     }
 
     /// Lines unknown to this version.
-    pub(crate) fn unknown(&self) -> Vec<Error> {
-        let error =
-            |line: &UnknownLine| Error::Line { path: self.path.clone(), line: line.number, why: line.why.clone() };
-        self.contents.unknown.iter().map(error).collect()
+    pub(crate) fn unknown(&self) -> Option<Error> {
+        let unknown = &self.contents.unknown;
+        let why = unknown.first()?.why.clone();
+        Some(Error::Lines { path: self.path.clone(), lines: unknown.iter().map(|line| line.number).collect(), why })
     }
 
     fn append(&mut self, line: &Line) -> Result<(), Error> {

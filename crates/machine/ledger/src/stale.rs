@@ -17,7 +17,7 @@ use crate::{
 pub struct Cleanup {
     /// Changes that were undone.
     pub undone: Vec<Undone>,
-    /// Lines unknown to this version. They do not stop other owners.
+    /// Files with lines unknown to this version. They do not stop other owners.
     pub unknown: Vec<Error>,
 }
 

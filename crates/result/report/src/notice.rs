@@ -156,6 +156,11 @@ pub enum Notice<'a> {
         /// Repeats that suffice.
         needed: u32,
     },
+    /// A record of changes by another version stays.
+    UnknownRecord {
+        /// The record and what to do, in English.
+        why: &'a str,
+    },
     /// There is no root on a machine of a bed; says what root would add.
     NoRoot {
         /// Name of the machine.
@@ -261,6 +266,7 @@ mod tests {
             Notice::IsolatedOnly,
             Notice::NoDevice,
             Notice::NoRoot { machine: "far" },
+            Notice::UnknownRecord { why: "cannot read line 1 of it" },
             Notice::ResetNow { seconds: 9 },
             Notice::ResetBy { command: "reboot" },
             Notice::ResetFailed { command: "reboot", why: "exit status 1" },

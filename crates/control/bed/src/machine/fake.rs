@@ -6,7 +6,7 @@ use std::{
 };
 
 use model::Endpoint;
-use protocol::{AgentError, AgentLink, ClockReading, Failure, FailureKind, Fault, Reply, Request};
+use protocol::{AgentError, AgentLink, Cleaned, ClockReading, Failure, FailureKind, Fault, Reply, Request};
 
 use super::{Agent, Machine};
 
@@ -47,7 +47,7 @@ impl Fake {
             Request::OpenLedger { .. } => "open".to_owned(),
             Request::UndoLast { changes } => format!("undo last {changes}"),
             Request::UndoAll => "undo all".to_owned(),
-            Request::Clean | Request::CleanKnown => "clean".to_owned(),
+            Request::Clean => "clean".to_owned(),
             Request::Keep { .. } => "keep".to_owned(),
             other => format!("{other:?}"),
         };
@@ -68,11 +68,7 @@ pub(crate) fn died(alone: bool) -> Fault {
 impl Agent for Fake {
     fn ask(&mut self, request: Request, _: Duration) -> Result<Reply, AgentError> {
         self.asked.lock().expect("a test alone").push(request.clone());
-        let done = if matches!(request, Request::Clean | Request::CleanKnown) {
-            Reply::Undone(Vec::new())
-        } else {
-            Reply::Done
-        };
+        let done = if request == Request::Clean { Reply::Cleaned(Cleaned::default()) } else { Reply::Done };
         (self.answers)(&request).unwrap_or(Ok(done)).map_err(|fault| self.error(fault))
     }
 

@@ -26,7 +26,9 @@ fn without_eth2() -> Fake {
 fn dies(alone: bool, undone: usize) -> Fake {
     Fake::new(move |request| match request {
         Request::UndoAll => Some(Err(died(alone))),
-        Request::Clean => Some(Ok(Reply::Undone(vec![String::new(); undone]))),
+        Request::Clean => {
+            Some(Ok(Reply::Cleaned(Cleaned { undone: vec![String::new(); undone], unknown: Vec::new() })))
+        }
         _ => None,
     })
 }

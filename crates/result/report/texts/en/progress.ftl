@@ -16,5 +16,6 @@ notice-time-left = about { $time } left
 notice-throughput-alias = “Throughput” is RFC 1242's highest rate without loss. This command measures goodput: the payload that arrives, as iperf3 shows it.
 notice-unprivileged = Running without root, in a user namespace of its own. With root (sudo), beds can stay (bed up) and other programs can be run in them.
 notice-no-root = Without root on { $machine }, nothing is changed there. With root (sudo here; there a login as root, or sudo that asks for no password), missing addresses can be added and other MTUs measured.
+notice-unknown-record = Measuring goes on beside a record of changes that this version does not know; “wireproof clean” there names each: { $why }
 notice-resumable = The run is kept. Continue it with “{ $command }”.
 notice-runs-stored = Runs so far: { $runs }. “{ $command }” shows them together.

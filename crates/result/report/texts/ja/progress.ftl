@@ -16,5 +16,6 @@ notice-time-left = 残り約 { $time }
 notice-throughput-alias = 「スループット」は RFC 1242 では損失のない最大のレートを指します。このコマンドが測定するのは実効スループット(グッドプット)、すなわち iperf3 と同じく受信側に届いたペイロードの量です。
 notice-unprivileged = root 権限なしで、専用のユーザー名前空間の中で実行しています。root 権限(sudo)があれば、試験環境を常設し(bed up)、その中でほかのプログラムも実行できます。
 notice-no-root = { $machine } では root 権限がないため、何も変更しません。root 権限(このホストでは sudo、相手のホストでは root でのログインまたはパスワードなしの sudo)があれば、不足しているアドレスの追加と、別の MTU での測定もできます。
+notice-unknown-record = このバージョンでは読めない変更の記録がありますが、測定を続けます(そのホストでの「wireproof clean」がすべてを表示します): { $why }
 notice-resumable = この測定は保存されています。「{ $command }」で続きを測定できます。
 notice-runs-stored = ここまでの測定: { $runs }。「{ $command }」でまとめて表示できます。
