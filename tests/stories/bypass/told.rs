@@ -210,3 +210,54 @@ fn people_are_told_in_japanese_where_they_ask_for_it_and_programs_in_english() {
         );
     });
 }
+
+/// Waits for a datagram and forks; once the parent has ended, the child receives it.
+const DAEMON: &str = "
+import os, select, socket, sys, time
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind((sys.argv[1], 7000))
+print('ready', flush=True)
+select.select([s], [], [], 10)
+if os.fork(): os._exit(0)
+time.sleep(1.5)
+s.settimeout(5)
+print(s.recv(99).decode(), flush=True)
+";
+/// Sends past the kernel. Another process takes the queues as soon as this one becomes another program, which sends by the same socket.
+const BECOME: &str = "
+import os, socket, subprocess, sys
+peer = sys.argv[1]
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+s.bind(('', 0)); s.connect((peer, 9)); os.set_inheritable(s.fileno(), True)
+for _ in range(20):
+    try: s.send(b'x')
+    except ConnectionRefusedError: pass
+other = 'import socket, sys, time; time.sleep(0.5); s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM); s.bind((str(), 0)); s.sendto(b\"x\", (sys.argv[1], 9)); time.sleep(3)'
+subprocess.Popen(['python3', '-c', other, peer])
+later = 'import socket, sys, time; time.sleep(2); socket.socket(fileno=int(sys.argv[1])).send(b\"x\")'
+os.execvp('python3', ['python3', '-c', later, str(s.fileno())])
+";
+
+#[test]
+fn what_went_through_the_kernel_after_a_fork_or_exec_has_the_reason_of_that() {
+    with_lab(|lab| {
+        let address = lab.address("b");
+        let daemon = lab.start("b", &["--stats", "--", "python3", "-c", DAEMON, &address]);
+        assert_eq!(daemon.line, "ready\n");
+        let send =
+            "import socket, sys; socket.socket(socket.AF_INET, socket.SOCK_DGRAM).sendto(b'kept', (sys.argv[1], 7000))";
+        assert_eq!(lab.exec("a", &["python3", "-c", send, &address]).status, 0);
+        let ended = daemon.ended();
+        assert_eq!((ended.status, ended.out.as_str()), (0, "kept\n"), "{}", ended.err);
+        assert!(ended.err.contains("they had come before its first use or before a fork or exec"), "{}", ended.err);
+        assert!(!ended.err.contains("the MAC address of the next hop was not known"), "{}", ended.err);
+
+        let words = ["--stats", "--json", "--quiet", "--", "python3", "-c", BECOME, &address];
+        let done = lab.bypass("a", &words);
+        let account: serde_json::Value = serde_json::from_str(&done.err).expect(&done.err);
+        let programs = account["programs"].as_array().unwrap();
+        let of_first: Vec<_> = programs.iter().filter(|it| it["pid"] == programs[0]["pid"]).collect();
+        let said: Vec<_> = of_first.iter().map(|it| &it["sockets"][0]["why_not"]).collect();
+        assert_eq!(said, [&serde_json::Value::Null, &"its process was given no queues".into()], "{account:#}");
+    });
+}

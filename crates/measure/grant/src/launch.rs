@@ -72,7 +72,7 @@ pub enum Event {
         /// State.
         health: Health,
     },
-    /// The launcher stops: sockets of processes without a grant, including those before their claim.
+    /// The launcher stops: sockets of processes without a grant.
     UngrantedSockets {
         /// Sockets with records of their own, by process.
         programs: Vec<UngrantedSockets>,

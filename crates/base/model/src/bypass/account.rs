@@ -157,6 +157,8 @@ pub enum Fate {
     Past,
     /// It could have, and none of its datagrams did.
     NoneDid,
+    /// It could have, sent none, and received from the kernel alone.
+    NoneCame,
     /// It could have, and there were no datagrams.
     NoDatagrams,
     /// Past the kernel, until it was shut down.
@@ -179,7 +181,8 @@ impl Record {
         let nothing = Counted::default();
         match self.fate {
             Ok(()) if self.past != nothing => Fate::Past,
-            Ok(()) if self.through != nothing => Fate::NoneDid,
+            Ok(()) if self.through.sent > 0 => Fate::NoneDid,
+            Ok(()) if self.through != nothing => Fate::NoneCame,
             Ok(()) => Fate::NoDatagrams,
             Err(Reason::ShutDown) if self.past != nothing => Fate::ShutDown,
             Err(why) if self.past != nothing => Fate::Left { why },

@@ -5,7 +5,7 @@ use host::counters::Snapshot;
 use kernel::link;
 use model::{
     Delta,
-    bypass::{Account, Claim, KernelCounted, Link, Obstacle, Passed, Record, Steering, UngrantedSockets},
+    bypass::{Account, KernelCounted, Link, Obstacle, Passed, Steering},
     counters::Source,
 };
 
@@ -37,8 +37,7 @@ impl Before {
     }
 
     pub(super) fn until_now(self, kept: RecordedEvents, steering: Steering, known: Known) -> Account {
-        let RecordedEvents { mut claims, mut outside, outside_beyond, refused } = kept;
-        join(&mut claims, &mut outside);
+        let RecordedEvents { claims, outside, outside_beyond, refused } = kept;
         let deltas = self.reading.until(&reading(&self.interfaces)).deltas;
         let there = link::list();
         let link = |(name, index): (String, u32)| {
@@ -57,18 +56,6 @@ impl Before {
 
 fn reading(interfaces: &[(String, u32)]) -> Snapshot {
     Snapshot::of(&interfaces.iter().map(|(name, _)| name).collect::<Vec<_>>())
-}
-
-/// Merges a program's records from before its grant with those after; a socket that was bypassed later counts once.
-fn join(claims: &mut [Claim], outside: &mut Vec<UngrantedSockets>) {
-    outside.retain_mut(|outside| {
-        let claim = claims.iter_mut().find(|claim| claim.program.process == outside.program.process);
-        let Some(claim) = claim else { return true };
-        let is_known = |socket: &Record| claim.sockets.iter().any(|it| it.cookie == socket.cookie);
-        let before: Vec<Record> = outside.sockets.drain(..).filter(|socket| !is_known(socket)).collect();
-        claim.sockets.splice(..0, before);
-        false
-    });
 }
 
 fn sum(deltas: &[Delta], source: Source, of: &[&str], name: &str) -> u64 {

@@ -3,7 +3,10 @@
 //!
 //! The page lives as long as the launcher and has a socket name of its own.
 
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::{
+    collections::HashSet,
+    os::fd::{AsFd, BorrowedFd, OwnedFd},
+};
 
 use model::bypass::{Hindrance, Program, Record, Refusal, UngrantedSockets};
 use rustix::net::{SocketFlags, accept_with};
@@ -30,11 +33,13 @@ pub(super) struct PageServer {
     page: Control,
     /// Borrowers, up to the number of slots.
     programs: Vec<Program>,
+    /// Records of processes that had a grant later, by process and cookie.
+    of_claims: HashSet<(u32, u64)>,
 }
 
 impl PageServer {
     pub(super) fn new(listener: OwnedFd, page: Control) -> Self {
-        Self { listener, page, programs: Vec::new() }
+        Self { listener, page, programs: Vec::new(), of_claims: HashSet::new() }
     }
 
     /// Becomes readable on a request.
@@ -59,10 +64,22 @@ impl PageServer {
         }
     }
 
-    /// All records, by process.
+    /// Records of a process from before its grant, which now ends: a later program of that process (`exec`) has others.
+    pub(super) fn before_claim(&mut self, process: u32) -> Vec<Record> {
+        let records: Vec<Record> = self.records().filter(|record| record.process == process).collect();
+        self.of_claims.extend(records.iter().map(|record| (process, record.cookie)));
+        records
+    }
+
+    fn records(&self) -> impl Iterator<Item = Record> {
+        let records = self.page.records().into_iter();
+        records.filter(|record| !self.of_claims.contains(&(record.process, record.cookie)))
+    }
+
+    /// All records but those of claims, by process.
     pub(super) fn written(&self) -> Vec<UngrantedSockets> {
         let mut all: Vec<UngrantedSockets> = Vec::new();
-        for record in self.page.records() {
+        for record in self.records() {
             match all.iter_mut().find(|it| it.program.process == record.process) {
                 Some(of_process) => of_process.sockets.push(record),
                 None => all.push(UngrantedSockets { program: self.program(&record), sockets: vec![record] }),
@@ -80,5 +97,26 @@ impl PageServer {
     fn program(&self, record: &Record) -> Program {
         let known = self.programs.iter().rev().find(|program| program.process == record.process);
         known.cloned().unwrap_or(Program { process: record.process, name: NAMELESS.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use model::bypass::Reason;
+    use rustix::event::{EventfdFlags, eventfd};
+
+    use super::*;
+
+    #[test]
+    fn what_a_process_records_after_its_claim_is_another_programs() {
+        let unused = eventfd(0, EventfdFlags::CLOEXEC).expect("a descriptor");
+        let mut outside = PageServer::new(unused, Control::new().expect("memory"));
+        let own = std::process::id();
+        outside.page.note(3, 1, (None, None), Reason::Inherited);
+        assert!(outside.before_claim(own + 1).is_empty(), "another process");
+        assert_eq!(outside.before_claim(own).iter().map(|record| record.cookie).collect::<Vec<_>>(), [1]);
+        outside.page.note(4, 2, (None, None), Reason::NoGrant);
+        let after: Vec<_> = outside.written().into_iter().flat_map(|it| it.sockets).collect();
+        assert_eq!(after.iter().map(|record| record.cookie).collect::<Vec<_>>(), [2]);
     }
 }

@@ -336,6 +336,10 @@ impl Server {
         drop(grant);
         // Records and packets count, whatever the complaint.
         if complaint.is_none() || !claim.sockets.is_empty() || claim.witnessed.redirected > 0 {
+            let mut before = self.sources.outside.before_claim(claim.program.process);
+            // A socket that was bypassed later counts once.
+            before.retain(|record| claim.sockets.iter().all(|socket| socket.cookie != record.cookie));
+            claim.sockets.splice(..0, before);
             self.tell(Event::Ended(claim));
         }
         complaint.into_iter().for_each(|complaint| self.tell(complaint));

@@ -65,9 +65,9 @@ fn what_keeps_programs_interfaces_and_cards_from_it_is_said_in_both_languages() 
 /// Lines that the accounts of the other tests do not have.
 fn lines(words: Words) -> Vec<String> {
     let why = Hindrance::AllGone;
-    let fates =
-        [Fate::Past, Fate::NoneDid, Fate::NoDatagrams, Fate::ShutDown, Fate::Left { why: Reason::InterfaceGone }];
+    let fates = [Fate::Past, Fate::NoneDid, Fate::NoneCame, Fate::NoDatagrams, Fate::ShutDown];
     let mut lines = fates.map(|fate| words.fate(fate)).to_vec();
+    lines.push(words.fate(Fate::Left { why: Reason::InterfaceGone }));
     lines.extend([Health::Well, Health::Down, Health::Gone, Health::NoProgram].map(|it| words.health("eth1", it)));
     let steering = Steering { taken: 1, no_flow: 2, no_socket: 3, too_large: 4 };
     let mut account = account();

@@ -108,6 +108,7 @@ bypass-ends = { $local } to { $peer }
 bypass-not-bound = not bound
 bypass-fate-past = past the kernel
 bypass-fate-none-did = could go past the kernel; none of its datagrams did: they were for no bypassed interface, or the MAC address of the next hop was not known yet
+bypass-fate-none-came = could go past the kernel; none of its datagrams did: they had come before its first use or before a fork or exec, by no bypassed interface, or as fragments
 bypass-fate-no-datagrams = could go past the kernel; it sent and received nothing
 bypass-fate-shut-down = past the kernel until it was shut down
 bypass-fate-left = past the kernel at first, then through the kernel: { $why }

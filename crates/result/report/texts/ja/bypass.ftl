@@ -102,6 +102,7 @@ bypass-ends = { $local } → { $peer }
 bypass-not-bound = 未バインド
 bypass-fate-past = バイパス
 bypass-fate-none-did = バイパス可能、データグラムはすべてカーネル経由(宛先がバイパス対象のインターフェースの先にないか、次ホップの MAC アドレスが未解決)
+bypass-fate-none-came = バイパス可能、データグラムはすべてカーネル経由(最初の使用の前または fork・exec の前に到着、バイパス対象外のインターフェースに到着、またはフラグメント)
 bypass-fate-no-datagrams = バイパス可能、送受信なし
 bypass-fate-shut-down = シャットダウンまでバイパス
 bypass-fate-left = 途中までバイパス、以後カーネル経由: { $why }
