@@ -19,6 +19,7 @@ mod near;
 mod own;
 mod place;
 mod run;
+mod said;
 
 use std::{fs, net::IpAddr};
 
@@ -38,9 +39,6 @@ use crate::{
 /// Purposes of connections to the far end's socket (see `greeting`).
 const LINE: u32 = 0;
 const DATA: u32 = 1;
-
-/// Word instead of an answer, where an end lacks a program.
-const LACKS: &str = "lacks";
 
 /// Part of the available memory that contents may take without another size.
 const SHARE: u64 = 8;

@@ -13,12 +13,13 @@ use model::{
 use socket2::Type;
 
 use super::{
-    DATA, LACKS, LINE, contents, lacking,
+    DATA, LINE, contents, lacking,
     line::Line,
     methods::{self, Call, Method},
     own,
     place::Place,
     run::Running,
+    said::{self, LACKS},
     sends, size, unable,
 };
 use crate::{
@@ -83,8 +84,7 @@ impl Far {
             Some(Ok(program)) => Some(program),
             None => None,
         };
-        let (available, words) = hello.split_once(' ').unwrap_or((&hello, ""));
-        let Ok(available) = available.parse::<u64>() else {
+        let Some((available, words)) = said::hello(&hello) else {
             // The near end lacks its program.
             line.say(LACKS)?;
             return Ok(TransferSide::default());

@@ -9,15 +9,13 @@ use std::{
 
 use socket2::Type;
 
+use super::said::Lines;
 use crate::{
     Control, ProbeError,
     error::socket_error,
     greeting::{greet, peer_of},
     socket::{STOP_CHECK, bound, is_nothing_yet},
 };
-
-/// Longest line. Keys have some hundred bytes.
-const LONGEST: usize = 16 << 10;
 
 /// Time that the other end has to tell its own failure, which explains a closed connection better.
 const EXPLAINED: Duration = Duration::from_secs(2);
@@ -29,7 +27,7 @@ const CONNECT: Duration = Duration::from_secs(10);
 pub(super) struct Line {
     stream: TcpStream,
     peer: SocketAddr,
-    unread: Vec<u8>,
+    unread: Lines,
 }
 
 impl Line {
@@ -39,7 +37,7 @@ impl Line {
         stream.set_nonblocking(false).map_err(socket_error("clear O_NONBLOCK for", peer))?;
         stream.set_nodelay(true).map_err(socket_error("set TCP_NODELAY for", peer))?;
         stream.set_read_timeout(Some(STOP_CHECK)).map_err(socket_error("set SO_RCVTIMEO for", peer))?;
-        Ok(Self { stream, peer, unread: Vec::new() })
+        Ok(Self { stream, peer, unread: Lines::default() })
     }
 
     pub(super) fn say(&mut self, words: &str) -> Result<(), ProbeError> {
@@ -54,9 +52,8 @@ impl Line {
         mut check: impl FnMut() -> Result<(), ProbeError>,
     ) -> Result<String, ProbeError> {
         loop {
-            if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
-                let line: Vec<u8> = self.unread.drain(..=end).collect();
-                return Ok(String::from_utf8_lossy(&line[..end]).into_owned());
+            if let Some(line) = self.unread.next() {
+                return Ok(line);
             }
             if control.stopped() {
                 return Err(ProbeError::Cancelled);
@@ -64,9 +61,7 @@ impl Line {
             check()?;
             let mut room = [0; 4096];
             match self.stream.read(&mut room) {
-                Ok(length @ 1..) if self.unread.len() + length <= LONGEST => {
-                    self.unread.extend_from_slice(&room[..length]);
-                }
+                Ok(length @ 1..) if self.unread.take(&room[..length]) => {}
                 Err(error) if is_nothing_yet(&error) => {}
                 Ok(_) | Err(_) => return Err(explained(control, ProbeError::PeerClosed { peer: self.peer })),
             }

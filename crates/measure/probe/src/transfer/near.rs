@@ -14,13 +14,14 @@ use model::{
 };
 
 use super::{
-    DATA, LACKS, LINE, contents, lacking,
+    DATA, LINE, contents, lacking,
     line::{Line, connect, explained},
     methods::{self, Call, Method},
     own::Source,
     place::Place,
     run::Running,
-    sends, unable,
+    said::{self, Answer, LACKS},
+    sends, size, unable,
 };
 use crate::{Control, Prepared, ProbeError, Window, error::socket_error, far_address};
 
@@ -74,7 +75,7 @@ impl Near {
     /// Sends the contents itself.
     fn send(&self, mut clock: Clock<'_>) -> Result<TransferSide, ProbeError> {
         let (spec, control) = (&self.spec, clock.control);
-        let Some(offer) = clock.agree("")? else { return Ok(TransferSide::default()) };
+        let Some(offer) = clock.agree(spec, "")? else { return Ok(TransferSide::default()) };
         let (source, hash) = Source::make(spec.method, self.setup.token, offer.size)?;
         control.expect(offer.size);
         let mut tcp = None;
@@ -99,7 +100,7 @@ impl Near {
     fn ask(&self, method: &dyn Method, program: &Path, mut clock: Clock<'_>) -> Result<TransferSide, ProbeError> {
         let (spec, control) = (&self.spec, clock.control);
         let place = Place::make()?;
-        let Some(offer) = clock.agree(&method.of_client(&place)?)? else { return Ok(TransferSide::default()) };
+        let Some(offer) = clock.agree(spec, &method.of_client(&place)?)? else { return Ok(TransferSide::default()) };
         let is_file = spec.method != TransferMethod::Iperf3;
         let made =
             (is_file && sends(spec, Side::Near)).then(|| place.fill(self.setup.token, offer.size)).transpose()?;
@@ -127,18 +128,19 @@ impl Near {
 
 impl Clock<'_> {
     /// Tells the far end of the memory here; `None` where it lacks a program.
-    fn agree(&mut self, words: &str) -> Result<Option<Offer>, ProbeError> {
-        self.line.say(&format!("{} {words}", contents::available()))?;
+    fn agree(&mut self, spec: &TransferSpec, words: &str) -> Result<Option<Offer>, ProbeError> {
+        let available = contents::available();
+        self.line.say(&format!("{available} {words}"))?;
         let answer = self.line.hear(self.control, || Ok(()))?;
-        if answer == LACKS {
-            return Ok(None);
-        }
-        let mut parts = answer.splitn(3, ' ');
-        let mut next = || parts.next().unwrap_or_default();
-        let (size, port, words) = (next().parse(), next().parse(), next().to_owned());
-        match (size, port) {
-            (Ok(size), Ok(port)) => Ok(Some(Offer { size, port, words })),
-            _ => Err(unable("the far end", "it told no size; this is a fault in wireproof, please report it")),
+        match said::answer(&answer) {
+            Some(Answer::Lacks) => Ok(None),
+            // It has chosen for the end with less memory.
+            Some(Answer::Offer { size: offered, port, words }) if offered <= size(spec, available)? => {
+                Ok(Some(Offer { size: offered, port, words: words.to_owned() }))
+            }
+            _ => {
+                Err(unable("the far end", "it told no size that fits; this is a fault in wireproof, please report it"))
+            }
         }
     }
 

@@ -2,6 +2,8 @@
 
 use std::{
     fs,
+    io::{Read, Write},
+    net::TcpListener,
     sync::atomic::{AtomicUsize, Ordering::Relaxed},
     thread,
 };
@@ -72,6 +74,21 @@ fn contents_arrive_whole_by_each_program() {
             assert!(client.starts_with('/') && server.starts_with('/'), "{client}; {server}");
         }
     }
+}
+
+#[test]
+fn a_far_end_asks_for_no_more_than_there_is_room_for() {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let spec = TransferSpec { method: TransferMethod::Tcp, ip: IpVersion::V4, size: None, mtu: None };
+    let near = prepare(&spec, Side::Near, &setup(IpVersion::V4, listener.local_addr().ok())).expect("it knows it");
+    let liar = thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("the near end");
+        stream.write_all(b"4611686018427387904 0 \n").expect("it listens");
+        stream.read_to_end(&mut Vec::new()).expect("its hello, and its end");
+    });
+    let error = near.run(&Control::default(), &Edges::default()).expect_err("there is not so much memory").to_string();
+    assert!(error.contains("it told no size that fits"), "{error}");
+    liar.join().expect("no panic");
 }
 
 #[test]

@@ -5,7 +5,12 @@ use std::{fs, path::Path};
 use super::{Call, Method, Program, Run, make};
 use crate::{
     ProbeError, programs,
-    transfer::{in_url, own_name, place::Place, unable},
+    transfer::{
+        in_url, own_name,
+        place::Place,
+        said::{self, Login},
+        unable,
+    },
 };
 
 /// Program of OpenSSH that copies.
@@ -40,7 +45,8 @@ impl Method for Ssh {
     }
 
     fn serve(&self, call: &Call<'_>) -> Result<Run, ProbeError> {
-        let authorized = call.place.give("authorized", &format!("{}\n", call.words))?;
+        let client = said::key(call.words).ok_or_else(|| no_key("near"))?;
+        let authorized = call.place.give("authorized", &format!("{client}\n"))?;
         // Without PAM it refuses users without a password, as "nobody" often is.
         let text = format!(
             "ListenAddress {}\nHostKey {}\nAuthorizedKeysFile {}\nPidFile none\nStrictModes no\nUsePAM yes\nPasswordAuthentication no\n\
@@ -56,11 +62,8 @@ impl Method for Ssh {
     }
 
     fn ask(&self, call: &Call<'_>) -> Result<Run, ProbeError> {
-        let words: Vec<&str> = call.words.split(' ').collect();
-        let [kind, host, user, room] = words[..] else {
-            return Err(unable("sshd", "the far end told no key; this is a fault in wireproof, please report it"));
-        };
-        let known = call.place.give("known", &format!("wireproof {kind} {host}\n"))?;
+        let Login { key: host, user, room } = said::login(call.words).ok_or_else(|| no_key("far"))?;
+        let known = call.place.give("known", &format!("wireproof {host}\n"))?;
         let mut command = call.command();
         command.args(["-q", "-F", "none", "-P", &call.server.port().to_string(), "-c", CIPHER]);
         command.arg("-i").arg(key(call.place));
@@ -86,6 +89,10 @@ impl Method for Ssh {
         };
         Ok(command.into())
     }
+}
+
+fn no_key(end: &str) -> ProbeError {
+    unable("sshd", format!("the {end} end told no key; this is a fault in wireproof, please report it"))
 }
 
 fn key(place: &Place) -> std::path::PathBuf {
