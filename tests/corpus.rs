@@ -97,3 +97,13 @@ fn sums_of_files_that_fuzzing_keeps_are_read() {
 fn files_of_programs_that_fuzzing_keeps_are_read() {
     each_of("image", targets::image);
 }
+
+#[test]
+fn lines_of_transfers_that_fuzzing_keeps_are_read() {
+    each_of("transfer", targets::transfer);
+}
+
+#[test]
+fn answers_of_irqbalance_that_fuzzing_keeps_are_read() {
+    each_of("irqbalance", targets::irqbalance);
+}

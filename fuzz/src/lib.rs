@@ -16,10 +16,14 @@ use pcap::Replay;
 use protocol::{FromAgent, ToAgent, read_message, write_message};
 use seal::Sums as FileSums;
 
-// Two readers inside of other crates, which are files of their own.
+// Readers inside of other crates, which are files of their own.
 #[path = "../../crates/control/agent/src/bypass/image.rs"]
 #[allow(dead_code, reason = "parts of the value are of use there alone")]
 mod image;
+#[path = "../../crates/machine/kernel/src/irqbalance/setup.rs"]
+mod irqbalance_setup;
+#[path = "../../crates/measure/probe/src/transfer/said.rs"]
+mod said;
 #[path = "../../src/identity/svg.rs"]
 mod svg;
 
@@ -175,10 +179,11 @@ pub fn freebsd(input: &[u8]) {
     }
     assert!(freebsd::affinity::cores(text).len() <= 4096);
     let _ = freebsd::host(&said);
-    for goal in [Goal::Throughput, Goal::Latency, Goal::Router, Goal::Bypass] {
-        for said in [&said, &Said::of(text)] {
+    for said in [&said, &Said::of(text)] {
+        let readings = Readings::of(said);
+        for goal in [Goal::Throughput, Goal::Latency, Goal::Router, Goal::Bypass] {
             let conditions = Conditions { goal, ..Conditions::default() };
-            let findings = checks::freebsd(&Readings::of(said), &conditions);
+            let findings = checks::freebsd(&readings, &conditions);
             assert!(findings.iter().all(|finding| !finding.read.place.is_empty()));
         }
     }
@@ -281,5 +286,46 @@ pub fn sums(input: &[u8]) {
 pub fn image(input: &[u8]) {
     if let image::Image::Script { interpreter, rest } = image::Image::read(input) {
         assert!(input.starts_with(b"#!") && interpreter.len() + rest.len() <= 3 * 256);
+    }
+}
+
+/// Lines of the other end of a transfer, in pieces: a login has no word that a program would take for an option or for two.
+pub fn transfer(input: &[u8]) {
+    let mut lines = said::Lines::default();
+    for piece in input.chunks(100) {
+        let fits = lines.take(piece);
+        while let Some(line) = lines.next() {
+            one_line(&line);
+        }
+        if !fits {
+            return;
+        }
+    }
+}
+
+fn one_line(line: &str) {
+    assert!(!line.contains('\n'));
+    if let Some((available, words)) = said::hello(line) {
+        assert_eq!(said::hello(&format!("{available} {words}")), Some((available, words)));
+    }
+    if let Some(answer @ said::Answer::Offer { size, port, words }) = said::answer(line) {
+        assert_eq!(said::answer(&format!("{size} {port} {words}")), Some(answer));
+        is_login(words);
+    }
+    is_login(line);
+}
+
+fn is_login(words: &str) {
+    let Some(said::Login { key, user, room }) = said::login(words) else { return };
+    let is_word = |word: &str| !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || c.is_control());
+    assert!([user, room].into_iter().chain(key.split(' ')).all(is_word));
+    assert!(key.split(' ').count() == 2 && !user.starts_with('-') && room.starts_with('/'));
+}
+
+/// An answer of irqbalance: each interrupt that is read stands in it.
+pub fn irqbalance(input: &[u8]) {
+    let text = String::from_utf8_lossy(input);
+    for interrupt in irqbalance_setup::banned(&text) {
+        assert!(text.split_whitespace().any(|word| word.parse::<u32>() == Ok(interrupt)));
     }
 }

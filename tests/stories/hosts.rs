@@ -190,7 +190,7 @@ fn a_host_that_cannot_be_used_is_told_with_what_to_do() {
     query("dev=wire-f&addr=198.18.101.1/24").fails(1, &["would both have 198.18.101.1"]);
     query("dev=wire-f&addr=198.18.77.2/24&near-dev=wire-n")
         .fails(1, &["wire-n at endpoint a", "has no route to 198.18.77.2"]);
-    // What the far host alone says sends no packet through a router.
+    // A far host alone sends no packet through a router.
     host.set("ip addr add 198.18.77.2/24 dev wire-f");
     let route = |act: &str| {
         let words = ["-n", NEAR, "route", act, "198.18.77.0/24", "via", "198.18.101.9"];

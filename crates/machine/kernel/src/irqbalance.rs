@@ -1,5 +1,7 @@
 //! The ban list of a running irqbalance, through its socket (irqbalance(1), "irqbalance socket API").
 
+mod setup;
+
 use std::{
     collections::BTreeSet,
     fs, io,
@@ -32,7 +34,7 @@ pub fn ban(interrupts: &BTreeSet<u32>) -> Result<()> {
 }
 
 fn banned_by(folder: &Path) -> Result<Option<BTreeSet<u32>>> {
-    ask(folder, "setup").map(|answer| answer.map(|setup| listed(&setup)))
+    ask(folder, "setup").map(|answer| answer.map(|setup| setup::banned(&setup)))
 }
 
 fn ban_by(folder: &Path, interrupts: &BTreeSet<u32>) -> Result<()> {
@@ -72,24 +74,11 @@ fn connect(folder: &Path) -> Result<Option<(PathBuf, UnixStream)>> {
     Ok(paths.filter_map(|path| UnixStream::connect(&path).ok().map(|socket| (path, socket))).next())
 }
 
-/// `SLEEP 10 IRQ 40 LOAD 0 DIFF 0 CLASS 5 … BANNED 00000000`.
-fn listed(setup: &str) -> BTreeSet<u32> {
-    let words: Vec<&str> = setup.split_whitespace().collect();
-    words.windows(2).filter(|pair| pair[0] == "IRQ").filter_map(|pair| pair[1].parse().ok()).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use std::{os::unix::net::UnixListener, thread};
 
     use super::*;
-
-    #[test]
-    fn banned_interrupts_are_read_from_its_setup() {
-        let setup = "SLEEP 10 IRQ 40 LOAD 0 DIFF 0 CLASS 5 IRQ 7 LOAD 1 DIFF 2 CLASS 0 BANNED 00000000,0000000c";
-        assert_eq!(listed(setup), [7, 40].into());
-        assert_eq!(listed("SLEEP 10 BANNED 0 IRQ"), [].into());
-    }
 
     #[test]
     fn it_is_asked_at_the_socket_that_answers() {
