@@ -261,6 +261,11 @@ fn programs_that_no_library_can_be_put_under_run_and_are_explained() {
         for once in ["linked statically", "is a Go program"] {
             assert_eq!(behind.err.matches(once).count(), 1, "{}", behind.err);
         }
+        // The kernel tells of one that ends at once.
+        let at_once = compiled_from(&folder, "at-once", &format!("{GO_NOTE}\nint main(void) {{ return 5; }}"), &[]);
+        let behind = lab.bypass("a", &["--", "sh", "-c", &format!("{0}; {0}; exit 6", text(&at_once))]);
+        behind.fails(6, &["at-once is a Go program"]);
+        assert_eq!(behind.err.lines().count(), 1, "neither the shell nor a loader is named: {}", behind.err);
         let quiet = lab.bypass("a", &["--quiet", "--", text(&alone)]);
         assert_eq!((quiet.status, quiet.err.as_str()), (5, ""));
     });

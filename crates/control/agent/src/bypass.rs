@@ -22,6 +22,7 @@ use std::{
 
 use grant::{Attachment, GrantError, Launcher};
 use kernel::{
+    executions::Executions,
     privilege, process,
     supervise::{Supervisor, SupervisorEvent, pass_on},
 };
@@ -152,17 +153,18 @@ pub fn run(options: &Options, tell: impl Fn(Notice) + Send + Sync + 'static) -> 
     }
     let mut command = Command::new(program);
     command.args(arguments).envs(environment.variables(launcher.as_ref().map(Launcher::name)));
+    let (executions, over) = Executions::watch(children::folders())?;
     let child = supervisor.spawn(&mut command).map_err(|io| BypassError::Program { program: program.into(), io })?;
     let tell = Arc::new(tell);
     let listener = thread::spawn({
         let tell = Arc::clone(&tell);
         move || listen(&events, &*tell)
     });
-    let (over, is_over) = channel();
     let children = thread::spawn({
         let (tell, library, known) = (Arc::clone(&tell), options.library.clone(), obstacle.clone());
         move || {
-            children::find_obstacles(&library, known.as_ref(), &is_over, |obstacle| tell(Notice::Obstacle(obstacle)))
+            let tell = |obstacle| tell(Notice::Obstacle(obstacle));
+            children::find_obstacles(&library, known.as_ref(), &executions, tell)
         }
     });
     let status = supervise(&supervisor, child.id(), &*tell)?;

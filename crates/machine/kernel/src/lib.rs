@@ -13,6 +13,7 @@ pub mod echo;
 mod error;
 pub mod error_queue;
 pub mod ethtool;
+pub mod executions;
 pub mod fd;
 pub mod file;
 pub mod interface;

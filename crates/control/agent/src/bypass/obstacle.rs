@@ -29,11 +29,10 @@ pub(super) fn of(program: &OsStr, library: &Path) -> Option<Obstacle> {
     None
 }
 
-/// The obstacle for the program that a process runs.
-pub(super) fn of_process(pid: u32, library: &Path) -> Option<Obstacle> {
-    let file = PathBuf::from(format!("/proc/{pid}/exe"));
-    let kind = judged(file.clone(), &image(&file)?, library)?.kind;
-    Some(Obstacle { program: fs::read_link(file).ok()?, kind })
+/// The obstacle for a program, by a link in /proc to its file.
+pub(super) fn of_file(link: &Path, library: &Path) -> Option<Obstacle> {
+    let kind = judged(link.to_owned(), &image(link)?, library)?.kind;
+    Some(Obstacle { program: fs::read_link(link).ok()?, kind })
 }
 
 /// The reason why the kernel did not run a program, in more detail than its error.
