@@ -141,7 +141,7 @@ impl Far {
         drop(running);
         let (bytes, sha256) = match made {
             Some(hash) => (agreed.size, Some(hash)),
-            None if is_file => place.hashed().map(|(bytes, hash)| (bytes, Some(hash)))?,
+            None if is_file => place.hashed(agreed.size).map(|(bytes, hash)| (bytes, Some(hash)))?,
             None => (agreed.size, None),
         };
         Ok(TransferSide { command, bytes, sha256, ..TransferSide::default() })

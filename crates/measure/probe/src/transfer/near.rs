@@ -119,7 +119,7 @@ impl Near {
         })?;
         let (bytes, sha256) = match made {
             Some(hash) => (*size, Some(hash)),
-            None if is_file => place.hashed().map(|(bytes, hash)| (bytes, Some(hash)))?,
+            None if is_file => place.hashed(*size).map(|(bytes, hash)| (bytes, Some(hash)))?,
             None => (*size, None),
         };
         Ok(TransferSide { command, bytes, seconds: Some(seconds), sha256, ..TransferSide::default() })

@@ -31,8 +31,7 @@ impl Source {
         if method == TransferMethod::Sendfile {
             let place = Place::make()?;
             let hash = place.fill(token, size)?;
-            let file = File::open(place.file()).map_err(|error| unable("sendfile", error))?;
-            return Ok((Self::File { file, _place: place }, hash));
+            return Ok((Self::File { file: place.contents()?, _place: place }, hash));
         }
         let mut bytes = reserved(size)?;
         let hash = contents::make(token, size, &mut bytes).map_err(|error| unable("contents", error))?;

@@ -1,6 +1,6 @@
 //! HTTP and HTTPS: nginx serves the contents, curl fetches them. The certificate is made for the trial and goes with it.
 
-use std::{fmt::Write as _, fs};
+use std::fmt::Write as _;
 
 use kernel::privilege;
 use model::Privilege;
@@ -109,7 +109,7 @@ fn make_certificate(place: &Place) -> Result<String, ProbeError> {
     command.args(["-subj", &format!("/CN={NAME}"), "-addext", &format!("subjectAltName=DNS:{NAME}")]);
     command.arg("-keyout").arg(place.room().join("key")).arg("-out").arg(&path);
     make(OPENSSL.name, &mut command)?;
-    let text = fs::read_to_string(&path).map_err(|error| unable(&path.display().to_string(), error))?;
+    let text = place.read(CERTIFICATE)?;
     Ok(text.lines().filter(|line| !line.starts_with("-----")).collect::<Vec<_>>().join(" "))
 }
 

@@ -30,7 +30,7 @@ impl Method for Nc {
         let mut command = call.command();
         command.args(["-n", "-N", "-s", &call.local.to_string()]);
         command.args([call.server.ip().to_string(), call.server.port().to_string()]);
-        let stdin = Some(call.open(File::open(call.place.file()))?);
+        let stdin = Some(call.place.contents()?);
         Ok(Run { command, redirected: " < contents", stdin, stdout: None })
     }
 }

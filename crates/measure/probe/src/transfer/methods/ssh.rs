@@ -1,7 +1,5 @@
 //! OpenSSH: scp and sftp, with keys that are made for the trial and go with it.
 
-use std::{fs, path::Path};
-
 use super::{Call, Method, Program, Run, make};
 use crate::{
     ProbeError, programs,
@@ -107,10 +105,6 @@ fn make_key(place: &Place) -> Result<String, ProbeError> {
     let mut command = programs::command(&program);
     command.args(["-q", "-t", "ed25519", "-N", "", "-C", "", "-f"]).arg(&path);
     make(PROGRAM, &mut command)?;
-    public(&path.with_extension("pub"))
-}
-
-fn public(path: &Path) -> Result<String, ProbeError> {
-    let text = fs::read_to_string(path).map_err(|error| unable(&path.display().to_string(), error))?;
+    let text = place.read("key.pub")?;
     Ok(text.split_whitespace().take(2).collect::<Vec<_>>().join(" "))
 }
