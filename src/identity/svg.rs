@@ -58,7 +58,7 @@ fn fault(node: Node<'_, '_>) -> Option<String> {
     }
     node.attributes().find_map(|attribute| {
         let (name, value) = (attribute.name(), attribute.value());
-        let runs = name.len() > 2 && name[..2].eq_ignore_ascii_case("on");
+        let runs = name.len() > 2 && name.get(..2).is_some_and(|start| start.eq_ignore_ascii_case("on"));
         let is_reference = name.eq_ignore_ascii_case("href") || name.eq_ignore_ascii_case("src");
         match () {
             () if runs => Some(format!("a script in {name}")),
@@ -96,6 +96,7 @@ mod tests {
     fn drawings_may_refer_to_themselves() {
         for drawing in [
             "",
+            "<g eЗM=\"a name of letters of two bytes\"/>",
             "<title>logo</title><g fill=\"#123\"><path d=\"M0 0h2\"/></g>",
             "<defs><linearGradient id=\"a\"/></defs><rect fill=\"url(#a)\"/><use xlink:href=\"#a\"/><use href=\"#a\"/>",
             "<style>.a { fill: url( '#a' ) }</style><image href=\"data:image/png;base64,AAAA\"/>",

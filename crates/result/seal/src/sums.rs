@@ -58,7 +58,7 @@ fn parse_line(line: &str) -> Result<Sum, &'static str> {
     }
     // A space, and a space (text) or an asterisk (binary): on Linux these are the same.
     let name = name.strip_prefix("  ").or_else(|| name.strip_prefix(" *")).ok_or("there is no name behind the sum")?;
-    if name.is_empty() || name.contains(['\\', '\n']) {
+    if name.is_empty() || name.contains(['\\', '\n', '\r']) {
         return Err("there is no plain name behind the sum");
     }
     Ok(Sum { name: name.to_owned(), sha256: sha256.to_owned() })
@@ -92,7 +92,15 @@ mod tests {
     #[test]
     fn what_is_no_list_is_refused_with_its_line() {
         let good = format!("{}  a\n", sha256(b"a"));
-        for bad in ["x", "<html>", &good[1..], &good.replace("  a", " a"), &good.replace("  a", "  "), "ああああ"] {
+        for bad in [
+            "x",
+            "<html>",
+            &good[1..],
+            &good.replace("  a", " a"),
+            &good.replace("  a", "  "),
+            &good.replace("a\n", "a\r"),
+            "ああああ",
+        ] {
             let error = Sums::parse(&format!("{good}{bad}")).expect_err(bad).to_string();
             assert!(error.starts_with("SHA256SUMS, line 2: there is no"), "{error}");
         }
