@@ -3,6 +3,7 @@
 //! A new check is a function in the file of its subject, a line of `SUBJECTS` for a new one, a name in
 //! `model::inspection::Check`, and its title and reason in `report/texts/*/inspection.ftl`.
 
+mod conntrack;
 mod context;
 mod driver;
 mod drops;
@@ -24,7 +25,7 @@ use self::context::Context;
 /// A subject.
 type Subject = fn(&Context<'_>) -> Vec<Finding>;
 
-const SUBJECTS: [Subject; 10] = [
+const SUBJECTS: [Subject; 11] = [
     link::check,
     pcie::check,
     placement::check,
@@ -33,6 +34,7 @@ const SUBJECTS: [Subject; 10] = [
     tcp::check,
     path::check,
     forwarding::check,
+    conntrack::check,
     drops::check,
     services::check,
 ];

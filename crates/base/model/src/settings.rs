@@ -78,6 +78,8 @@ pub struct SinceStart {
     pub drops: Vec<Delta>,
     /// Share of the cores' time that the hypervisor took, from 0 to 1.
     pub steal: Reading<f64>,
+    /// Connections that netfilter tracks; absent where it tracks none.
+    pub connections: Reading<u64>,
     /// MTUs of paths that the kernel has learned: destination and MTU.
     pub learned_mtus: Vec<(String, u32)>,
 }
@@ -98,6 +100,8 @@ pub struct InterfaceSettings {
     /// Offloads by the kernel's names; a stored machine has those that an inspection judges.
     #[serde(with = "OrEmpty::<BTreeMap<String, Offload>>")]
     pub offloads: Reading<BTreeMap<String, Offload>>,
+    /// Packets that its transmit queue holds (txqueuelen).
+    pub transmit_queue: Reading<u32>,
     /// Queueing disciplines, like `fq 8001:`.
     pub qdiscs: Vec<String>,
     /// Interrupts of its card.

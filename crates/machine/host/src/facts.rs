@@ -35,7 +35,7 @@ const HOST_SETTINGS: [&str; 10] = [
 ];
 
 /// Settings of each namespace.
-const ENDPOINT_SETTINGS: [&str; 13] = [
+const ENDPOINT_SETTINGS: [&str; 14] = [
     "net.ipv4.conf.all.rp_filter",
     "net.ipv4.ip_forward",
     "net.ipv4.ip_no_pmtu_disc",
@@ -49,6 +49,7 @@ const ENDPOINT_SETTINGS: [&str; 13] = [
     "net.ipv4.tcp_window_scaling",
     "net.ipv4.tcp_wmem",
     "net.ipv6.conf.all.forwarding",
+    "net.netfilter.nf_conntrack_max",
 ];
 
 /// Counters of no more interfaces are read, those of cards first: each takes a few questions to the kernel.
@@ -122,6 +123,7 @@ fn since_start(source: &dyn Source, interfaces: &[InterfaceFacts]) -> SinceStart
     SinceStart {
         drops: Snapshot::losses(source, &counted),
         steal: processor::steal(source),
+        connections: setting(source, "net.netfilter.nf_conntrack_count").and_then(|count| count.parse().ok()),
         learned_mtus: source.learned_mtus().or_default(),
     }
 }
@@ -236,6 +238,7 @@ mod tests {
             ("/sys/class/dmi/id/bios_date", "04/01/2014"),
             ("/proc/sys/net/core/rmem_max", "212992"),
             ("/proc/sys/net/ipv4/tcp_rmem", "4096\t131072\t6291456"),
+            ("/proc/sys/net/netfilter/nf_conntrack_count", "37"),
             ("/proc/7/comm", "cron"),
             ("/proc/7/cmdline", "/usr/sbin/cron"),
             ("/proc/7/cgroup", "0::/"),
@@ -256,7 +259,9 @@ mod tests {
         assert_eq!(facts.services, ["cron"]);
         assert_eq!(facts.mitigations["meltdown"], "Not affected".into());
         assert_eq!((facts.sysctls.len(), &facts.sysctls["net.core.rmem_max"]), (1, &"212992".into()));
-        assert_eq!(endpoint_of(&recorded(), "a").sysctls["net.ipv4.tcp_rmem"], "4096 131072 6291456".into());
+        let end = endpoint_of(&recorded(), "a");
+        assert_eq!(end.sysctls["net.ipv4.tcp_rmem"], "4096 131072 6291456".into());
+        assert_eq!(end.since_start.map(|since| since.connections), Some(Reading::Known(37)));
     }
 
     #[test]

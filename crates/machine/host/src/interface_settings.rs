@@ -54,6 +54,9 @@ pub(crate) fn of(source: &dyn Source, link: &Link) -> InterfaceSettings {
         other_end: if link.kind == "veth" { source.other_end(name).into_known() } else { None },
         numbers: source.driver_settings(name).map(|settings| settings.numbers),
         offloads: source.offloads(name),
+        transmit_queue: source
+            .read(&format!("/sys/class/net/{name}/tx_queue_len"))
+            .and_then(|length| length.parse().ok()),
         qdiscs: source.counters(name).or_default().1.into_iter().map(|qdisc| qdisc.name).collect(),
         interrupts: interrupts(source, name),
         subport: source.read(&format!("/sys/class/net/{name}/phys_port_name")).known().and_then(|name| subport(name)),
@@ -131,6 +134,7 @@ mod tests {
             ("/sys/kernel/irq/37/actions", "eth1-TxRx-0"),
             ("/proc/irq/37/effective_affinity_list", "2"),
             ("/proc/irq/37/smp_affinity_list", "0-3"),
+            ("/sys/class/net/eth1/tx_queue_len", "1000"),
             ("/sys/class/net/eth1/queues/rx-0/rps_cpus", "0"),
             ("/sys/class/net/eth1/queues/tx-0/xps_cpus", "1"),
         ]);
@@ -159,7 +163,7 @@ mod tests {
         let interrupt = Interrupt { number: 37, action: "eth1-TxRx-0".into(), cores: vec![2], allowed: "0-3".into() };
         assert_eq!((read.interrupts, read.node, read.node_cores), (vec![interrupt].into(), Some(1), vec![2, 3]));
         assert_eq!(read.offloads.map(|offloads| offloads.len()), Reading::Known(1), "the judged ones");
-        assert_eq!(read.receive_steering, ["0"]);
+        assert_eq!((read.receive_steering, read.transmit_queue), (vec!["0".to_owned()], Reading::Known(1000)));
     }
 
     #[test]

@@ -131,7 +131,7 @@ fn left_out(left: &LeftOut, t: &Texts) -> String {
 
 /// Reasons of the profiles that come with the program.
 #[cfg(test)]
-pub(crate) const WHY: [&str; 45] = [
+pub(crate) const WHY: [&str; 46] = [
     "autotuning",
     "backlog",
     "budget",
@@ -172,6 +172,7 @@ pub(crate) const WHY: [&str; 45] = [
     "skew-tick",
     "slow-start",
     "timestamps",
+    "transmit-queue",
     "tuned",
     "vlan-visible",
     "watchdog",

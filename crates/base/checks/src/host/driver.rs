@@ -12,13 +12,17 @@ use super::context::{Context, Port};
 
 const XDP: (&str, &str) = ("Linux Documentation/networking/af_xdp.rst", "Multi-Buffer Support");
 
+/// The discipline that takes its length from its interface, also later on.
+const FIFO: &str = "pfifo_fast";
+
 /// Below this an XDP program sees one buffer: a page, less headroom and the structure at its end.
 const XDP_MTU: u32 = 3498;
 
 pub(super) fn check(context: &Context<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for port in context.nics() {
-        findings.extend([receive_ring, transmit_ring, coalescing].iter().filter_map(|check| check(context, &port)));
+        let checks = [receive_ring, transmit_ring, transmit_queue, coalescing];
+        findings.extend(checks.iter().filter_map(|check| check(context, &port)));
     }
     for port in context.ports().filter(|port| port.facts.card.is_some() || port.settings.kind == "veth") {
         findings.extend(offloads(context, &port));
@@ -47,6 +51,21 @@ fn ring(context: &Context<'_>, port: &Port<'_>, check: Check, number: DriverNumb
     let mend = format!("ethtool -G {} {word} {wanted}", port.name());
     let finding = Finding::of(check, port.name(), read, format!(">= {wanted}"), &value.documents());
     Some(finding.unless(is >= wanted, Severity::Warn, Some(mend)))
+}
+
+fn transmit_queue(context: &Context<'_>, port: &Port<'_>) -> Option<Finding> {
+    let (value, check) = (context.wanted_of("interface tx_queue_len", port)?, Check::TransmitQueue);
+    let length = match &port.settings.transmit_queue {
+        Reading::Known(length) => *length,
+        Reading::Absent => return None,
+        Reading::Unreadable { path, why } => return Some(Finding::unknown(check, port.name(), path, why)),
+    };
+    let has_fifo = port.settings.qdiscs.iter().any(|qdisc| qdisc.split(' ').next() == Some(FIFO));
+    let read = Read::of(length, format!("/sys/class/net/{}/tx_queue_len", port.name()));
+    let mend = format!("ip link set dev {} txqueuelen {}", port.name(), value.value);
+    let is_wanted = !has_fifo || value.instead(&length.to_string()).is_none();
+    let finding = Finding::of(check, port.name(), read, format!(">= {}", value.value), &value.documents());
+    Some(finding.unless(is_wanted, Severity::Warn, Some(mend)))
 }
 
 /// Latency wants none, data wants some: a driver without the structure has nothing to say.

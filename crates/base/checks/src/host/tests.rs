@@ -64,6 +64,7 @@ fn clean(goal: Goal) -> HostReadings {
     let nic = InterfaceSettings {
         numbers: BTreeMap::from(numbers.map(|(name, values)| (name.to_owned(), values))).into(),
         offloads: Reading::Known(offloads.map(|name| (name.to_owned(), on)).into_iter().chain(off).collect()),
+        transmit_queue: Reading::Known(1000),
         qdiscs: vec!["mq 0:".into(), "fq 0:".into()],
         interrupts: Reading::Known((0..4).map(interrupt).collect()),
         node: Some(0),
@@ -148,7 +149,11 @@ fn clean(goal: Goal) -> HostReadings {
             endpoint: "bench1".into(),
             interfaces,
             readings: [("eth1".to_owned(), readings)].into(),
-            since_start: Some(SinceStart { steal: Reading::Known(0.0), ..SinceStart::default() }),
+            since_start: Some(SinceStart {
+                steal: Reading::Known(0.0),
+                connections: Reading::Known(0),
+                ..SinceStart::default()
+            }),
             sysctls: settings(&[
                 ("net.ipv4.conf.all.rp_filter", "2"),
                 ("net.ipv4.ip_forward", "1"),
@@ -163,6 +168,7 @@ fn clean(goal: Goal) -> HostReadings {
                 ("net.ipv4.tcp_window_scaling", "1"),
                 ("net.ipv4.tcp_wmem", "4096 16384 67108864"),
                 ("net.ipv6.conf.all.forwarding", "1"),
+                ("net.netfilter.nf_conntrack_max", "262144"),
             ]),
         }],
         refused: Vec::new(),
@@ -281,6 +287,32 @@ fn drops_matter_by_their_share_of_the_packets() {
     };
     assert_eq!(of(10), []);
     assert_eq!(of(100_000), [Check::Drops, Check::Backlog]);
+}
+
+#[test]
+fn tracked_connections_matter_by_the_room_of_their_table() {
+    let of = |goal, connections, dropped: &[&str]| {
+        let mut readings = clean(goal);
+        since(&mut readings).connections = connections;
+        dropped.iter().for_each(|name| drop(&mut readings, Source::Conntrack, "nf_conntrack", name, 7));
+        let findings = host(&readings, &conditions(goal)).into_iter();
+        let all = [Check::ConnectionTracking, Check::ConnectionTable, Check::ConnectionDrops];
+        findings.filter(|it| all.contains(&it.check) && it.severity < Severity::Ok).collect::<Vec<_>>()
+    };
+    let severities = |goal, connections, dropped: &[&str]| -> Vec<(Check, Severity)> {
+        of(goal, connections, dropped).into_iter().map(|it| (it.check, it.severity)).collect()
+    };
+    let known = Reading::Known;
+    assert_eq!(severities(Goal::Throughput, known(200_000), &[]), []);
+    assert_eq!(severities(Goal::Router, known(3), &[]), [(Check::ConnectionTracking, Severity::Info)]);
+    assert_eq!(severities(Goal::Throughput, known(262_144), &[]), [(Check::ConnectionTable, Severity::Fail)]);
+    assert_eq!(severities(Goal::Latency, known(0), &["insert_failed"]), [(Check::ConnectionDrops, Severity::Info)]);
+    assert_eq!(severities(Goal::Router, unreadable(), &[]), [(Check::ConnectionTable, Severity::Unknown)]);
+    assert_eq!(severities(Goal::Router, Reading::Absent, &["drop"]), []);
+    let full = &of(Goal::Throughput, known(240_000), &["drop"]);
+    let mend = Some("sysctl -w net.netfilter.nf_conntrack_max=524288");
+    assert_eq!(full.iter().map(|it| it.mend.as_deref()).collect::<Vec<_>>(), [mend, mend]);
+    assert_eq!((full[0].read.value.as_str(), full[1].read.value.as_str()), ("240000 of 262144", "drop 7"));
 }
 
 #[test]

@@ -110,6 +110,8 @@ checks! {
     CoalescingLatency: Driver,
     /// The card collects packets before it interrupts.
     CoalescingThroughput: Driver,
+    /// The queue in front of the driver is long enough.
+    TransmitQueue: Driver,
     /// The card or the kernel handles large segments and checksums.
     OffloadOff: Driver,
     /// Received packets stay as they were where they are forwarded.
@@ -192,6 +194,10 @@ checks! {
     Forwarding6: Forwarding,
     /// Answers that come another way are accepted.
     ReversePath: Forwarding,
+    /// Forwarded packets are not looked up in the table of connections.
+    ConnectionTracking: Forwarding,
+    /// The table of connections has room.
+    ConnectionTable: Forwarding,
     /// Drops since the machine was started.
     Drops: Drops,
     /// Damaged frames since the machine was started.
@@ -200,6 +206,8 @@ checks! {
     InputErrors: Drops,
     /// Packets that the network stack dropped.
     StackDrops: Drops,
+    /// Connections that found no place in the table.
+    ConnectionDrops: Drops,
     /// The backlog of a core is long enough.
     Backlog: Drops,
     /// A core is given enough time for received packets.

@@ -160,6 +160,7 @@ changed-key-changeable = can be switched
 changed-key-node = NUMA node
 changed-key-node-cores = cores of the NUMA node
 changed-key-receive-steering = receive packet steering (RPS)
+changed-key-transmit-queue = transmit queue (txqueuelen)
 changed-key-partner-pause = pause frames of the other end
 changed-key-fec = forward error correction (FEC)
 changed-key-pci = PCI devices

@@ -74,6 +74,7 @@ tune-why-selective-acks = After a loss only the lost segments are sent again
 tune-why-skew-tick = Timers of the cores do not contend for the same locks
 tune-why-slow-start = A connection that rested goes on at its former rate
 tune-why-timestamps = Old segments are told from new ones at high rates
+tune-why-transmit-queue = The queue in front of the driver keeps bursts while the driver is busy
 tune-why-tuned = The profile of tuned sets it
 tune-why-vlan-visible = XDP sees VLAN tags only where the card leaves them in the packet
 tune-why-watchdog = No periodic interrupt for a watchdog on each core

@@ -74,6 +74,7 @@ tune-why-selective-acks = 損失の後、失われたセグメントだけを再
 tune-why-skew-tick = 各コアのタイマーが同じロックを取り合わないようにする
 tune-why-slow-start = しばらく送信のなかった接続が、以前のレートで送信を再開する
 tune-why-timestamps = 高いレートで古いセグメントと新しいセグメントを見分ける
+tune-why-transmit-queue = ドライバーの処理中に、その前の待ち行列がバーストを保持する
 tune-why-tuned = tuned のプロファイルが設定する
 tune-why-vlan-visible = カードが VLAN タグをパケットに残す場合に限り、XDP からタグが見える
 tune-why-watchdog = 各コアで監視用の定期的な割り込みを起こさない

@@ -8,7 +8,7 @@ use super::*;
 /// A fault: its goal, its check and object, and the change that plants it.
 type Fault = (Goal, Check, &'static str, fn(&mut HostReadings));
 
-pub(super) const FAULTS: [Fault; 50] = [
+pub(super) const FAULTS: [Fault; 53] = [
     (Throughput, C::LinkDown, "eth1", |it| now(it).carrier = Some(false)),
     (Throughput, C::LinkSlow, "eth1", |it| eth1(it).speed_mbps = Reading::Known(1000)),
     (Throughput, C::HalfDuplex, "eth1", |it| now(it).full_duplex = Some(false)),
@@ -42,6 +42,10 @@ pub(super) const FAULTS: [Fault; 50] = [
     (Router, C::ReceiveHash, "eth1", |it| offload(it, "rx-hashing", false)),
     (Throughput, C::RingReceive, "eth1", |it| numbers(it, "rings")[4] = 64),
     (Throughput, C::RingTransmit, "eth1", |it| numbers(it, "rings")[7] = 64),
+    (Throughput, C::TransmitQueue, "eth1", |it| {
+        let nic = nic(it);
+        (nic.transmit_queue, nic.qdiscs) = (Reading::Known(100), vec!["mq 0:".into(), "pfifo_fast 0:".into()]);
+    }),
     (Latency, C::CoalescingLatency, "eth1", |it| numbers(it, "coalescing")[0] = 125),
     (Latency, C::CoalescingLatency, "eth1", |it| numbers(it, "coalescing")[9] = 1),
     (Throughput, C::CoalescingThroughput, "eth1", |it| numbers(it, "coalescing")[..2].copy_from_slice(&[0, 1])),
@@ -78,6 +82,8 @@ pub(super) const FAULTS: [Fault; 50] = [
     }),
     (Throughput, C::RouteMtu, "198.18.9.1", |it| since(it).learned_mtus = vec![("198.18.9.1".into(), 576)]),
     (Router, C::Forwarding, "net.ipv4.ip_forward", |it| set(it, "net.ipv4.ip_forward", "0")),
+    (Router, C::ConnectionTable, "nf_conntrack", |it| since(it).connections = Reading::Known(250_000)),
+    (Throughput, C::ConnectionDrops, "nf_conntrack", |it| drop(it, Source::Conntrack, "nf_conntrack", "early_drop", 9)),
     (Throughput, C::Damage, "eth1", |it| drop(it, Source::Link, "eth1", "rx_crc_errors", 17)),
     (Throughput, C::PathMtuDiscovery, "net.ipv4.ip_no_pmtu_disc", |it| set(it, "net.ipv4.ip_no_pmtu_disc", "1")),
 ];

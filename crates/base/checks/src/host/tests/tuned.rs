@@ -12,8 +12,8 @@ use model::{
 use super::{faults::FAULTS, *};
 use crate::tuning::PathAsked;
 
-/// A setting of both ends, which no profile has.
-const OF_BOTH_ENDS: Check = Check::PauseOneSided;
+/// A setting of both ends, and a limit that goes by what is in use: no profile has them.
+const NOT_TUNED: [Check; 3] = [Check::PauseOneSided, Check::ConnectionTable, Check::ConnectionDrops];
 
 /// The readings of a tuning of a machine that has those of an inspection.
 fn of_tuning(readings: &HostReadings) -> TuningReadings {
@@ -176,7 +176,7 @@ fn a_tuning_sets_what_an_inspection_asks_for_and_to_the_same_value() {
     for (goal, readings) in machines().into_iter().filter(|(goal, _)| *goal != Goal::Bypass) {
         let plan = plan(goal, &readings);
         let findings = host(&readings, &conditions(goal)).into_iter();
-        for finding in findings.filter(|it| it.severity < Severity::Unknown && it.check != OF_BOTH_ENDS) {
+        for finding in findings.filter(|it| it.severity < Severity::Unknown && !NOT_TUNED.contains(&it.check)) {
             for (setting, value) in finding.mend.as_deref().map(asked).unwrap_or_default() {
                 if plan.left_out.iter().any(|it| it.setting == setting && it.why == WhyLeftOut::SetsOthers) {
                     continue;
@@ -197,7 +197,7 @@ fn an_inspection_asks_for_nothing_that_a_tuning_has_set() {
     for (goal, mut readings) in machines() {
         let plan = plan(goal, &readings);
         apply(&plan, &mut readings);
-        for finding in host(&readings, &conditions(goal)).into_iter().filter(|it| it.check != OF_BOTH_ENDS) {
+        for finding in host(&readings, &conditions(goal)).into_iter().filter(|it| !NOT_TUNED.contains(&it.check)) {
             if let Some(mend) = finding.mend.as_deref().filter(|_| finding.severity < Severity::Ok) {
                 let asked = asked(mend);
                 let set = plan.changes.iter().find(|change| asked.contains_key(&change.setting));
