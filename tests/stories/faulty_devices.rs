@@ -1,5 +1,7 @@
 //! Searches through devices with a fault: each ends, and says what is wrong.
 
+use std::process::Command;
+
 use serde_json::Value;
 
 use crate::{
@@ -168,6 +170,35 @@ fn a_device_that_copies_or_changes_frames_is_named() {
         bad.at("router", "tc qdisc del dev to-b clsact");
         assert!(doubt(&run, "duplicated")["packets"].as_u64() >= Some(20));
         assert!(!has_doubt(&run, "corrupted"));
+    }
+    before.assert_same();
+}
+
+#[test]
+fn a_device_whose_link_flaps_is_named_and_its_outages_are_timed() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    {
+        let _bed = desk.bed(BED, &["--bed", "lab:router"]);
+        // A link that is down now and then, once the run has begun.
+        let flaps = "sleep 2; for round in $(seq 20); do ip link set to-b down; sleep 0.3; ip link set to-b up; sleep 0.7; done";
+        let mut router = Command::new("ip");
+        router.args(["netns", "exec", &format!("wp{BED}-router"), "sh", "-c", flaps]);
+        let mut router = router.spawn().unwrap();
+        let run = tested(&desk, "1 kpps..50 kpps", "1500 ms");
+        router.kill().unwrap();
+        router.wait().unwrap();
+        let lost = doubt(&run, "link-lost");
+        assert!(lost["endpoint"] == "b" && lost["times"].as_u64() >= Some(1), "{lost}");
+        let outage = doubt(&run, "outage");
+        let seconds = outage["seconds"].as_f64().unwrap();
+        assert!(outage["to"] == "b" && (0.2..2.0).contains(&seconds), "{outage}");
+        assert!(loses(&run, 1e-3, 1.0), "{:#}", size(&run));
+        let report =
+            desk.run(&["report", "last", "--format", "md", "--out", text(&desk.path("flaps")), "--lang", "en"]);
+        assert_eq!(report.status, 0, "{}", report.err);
+        let page = std::fs::read_to_string(desk.path("flaps").join("report.md")).unwrap();
+        assert!(page.contains("The interface of endpoint b lost its link"), "{page}");
     }
     before.assert_same();
 }
