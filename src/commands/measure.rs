@@ -42,10 +42,10 @@ pub(super) fn probe(command: &ProbeCommand, common: &Common) -> anyhow::Result<E
     if let ProbeCommand::Throughput { .. } = command {
         tell(Notice::ThroughputAlias, common);
     }
-    if let ProbeCommand::Path { probe, .. } = command
+    if let ProbeCommand::Path { probe, options } = command
         && let Some(destination) = &probe.destination
     {
-        return path_to::path_to(destination, probe, common);
+        return path_to::path_to(destination, probe, &options.reach, common);
     }
     let (probe, options) = command.options();
     let known = probe.known();

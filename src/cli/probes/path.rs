@@ -23,7 +23,7 @@ const NOT_OF_A_HOST: [&str; 11] =
 #[derive(Clone, Debug, Args)]
 pub(crate) struct PathOptions {
     /// A host, by name or address, that needs no wireproof: the largest packet that arrives there, the routers before it, and the cause
-    /// of a small one. Nothing is stored or reported.
+    /// of a small one. With "ssh://USER@HOST:PORT", its devices with their MTUs, too. Nothing is stored or reported.
     #[arg(value_name = "DEST", conflicts_with_all = NOT_OF_A_HOST, value_parser = host)]
     pub(crate) destination: Option<String>,
     /// Packets that DEST answers: echo (ICMP echo requests) or udp (datagrams to a closed port) (default: echo, else udp).

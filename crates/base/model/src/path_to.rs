@@ -39,7 +39,7 @@ pub struct PathTo {
     pub leg: Leg,
     /// Each hop, the host last.
     pub hops: Vec<Hop>,
-    /// Devices of this end that the packets go through.
+    /// Devices that the packets go through: of this end, then those of a host that was reached by ssh.
     pub devices: Vec<PathDevice>,
     /// MTU that the kernel had for this route before the search, set or learnt; null where it was the interface's.
     pub route_mtu: Option<Mtu>,

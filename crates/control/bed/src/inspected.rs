@@ -1,6 +1,6 @@
 //! Readings of a host for an inspection: of this one, or of one that the user's own ssh reaches.
 
-use std::{path::Path, time::Duration};
+use std::{net::IpAddr, path::Path, time::Duration};
 
 use freebsd::Said;
 use model::inspection::HostReadings;
@@ -40,6 +40,14 @@ impl std::str::FromStr for InspectedRef {
     }
 }
 
+impl InspectedRef {
+    /// Its name, without the user and the port.
+    pub fn host(&self) -> &str {
+        let destination = &self.0.destination;
+        destination.rsplit_once('@').map_or(destination, |(_, host)| host)
+    }
+}
+
 impl std::fmt::Display for InspectedRef {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let Remote { destination, port } = &self.0;
@@ -55,13 +63,22 @@ pub fn inspected_here(program: &Path) -> Result<Inspected, BedError> {
 
 /// Reads another machine. Changes nothing there; a copied program is removed. On FreeBSD nothing of ours runs.
 pub fn inspected_there(host: &InspectedRef, reach: &Reach, program: &Path) -> Result<Inspected, BedError> {
+    Ok(reached(host, reach, program)?.0)
+}
+
+/// The same, with the address there of the ssh connection.
+pub fn reached(host: &InspectedRef, reach: &Reach, program: &Path) -> Result<(Inspected, Option<IpAddr>), BedError> {
     let (ssh, remote) = logged_in(host, reach)?;
+    Ok((read(&ssh, &remote, reach, program)?, remote.far))
+}
+
+fn read(ssh: &Ssh, remote: &RemoteFacts, reach: &Reach, program: &Path) -> Result<Inspected, BedError> {
     if remote.system == "FreeBSD" {
         let bounds = Bounds { bytes: freebsd::LONGEST_SESSION, time: SESSION };
         let ran = ssh.run(&["/bin/sh", "-c", freebsd::script()], bounds)?;
         return Ok(Inspected::FreeBsd(Box::new(Said::of(&ran.out))));
     }
-    Ok(Inspected::Linux(Box::new(readings(&mut start(&ssh, &remote, reach, program)?)?)))
+    Ok(Inspected::Linux(Box::new(readings(&mut start(ssh, remote, reach, program)?)?)))
 }
 
 /// Another machine, as root where that is possible.

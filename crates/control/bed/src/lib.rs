@@ -32,7 +32,7 @@ pub use cabling::{Cabling, cabling};
 pub use dut::DutReader;
 pub use error::{BedError, HostsError, NicError, Refusal};
 pub use filters::has_filters;
-pub use inspected::{Inspected, InspectedRef, inspected_here, inspected_there};
+pub use inspected::{Inspected, InspectedRef, inspected_here, inspected_there, reached};
 pub use kept::{clean, down, list, namespace_of, up};
 pub use layouts::{HostsReferenceError, ReferenceError, check_name, layout_names};
 pub use planned::{Planned, Survey, planned, survey};

@@ -33,16 +33,17 @@ fn culprit(result: &PathResult, from: &str, to: &str) -> Option<Culprit> {
     worse.iter().find(|way| way.is_short()).map(PathDirection::culprit)
 }
 
-/// The conclusions from the path to a host that runs nothing of ours: its own devices are unknown.
+/// The conclusions from the path to a host that measures nothing. Its own devices are known where it was reached by ssh.
 pub fn path_to(path: &PathTo) -> PathConclusion {
     let here = path.devices.first().map_or("", |device| &device.host);
-    let host = path.address.to_string();
-    let way = PathDirection { leg: &path.leg, sender: here, receiver: &host, devices: &path.devices };
+    let address = path.address.to_string();
+    let there = path.devices.iter().map(|device| device.host.as_str()).find(|host| *host != here).unwrap_or(&address);
+    let way = PathDirection { leg: &path.leg, sender: here, receiver: there, devices: &path.devices };
     let culprit = way.is_short().then(|| way.culprit());
-    PathConclusion { advice: advice(path, culprit.as_ref()), culprit }
+    PathConclusion { advice: advice(path, here, culprit.as_ref()), culprit }
 }
 
-fn advice(path: &PathTo, culprit: Option<&Culprit>) -> Vec<PathAdvice> {
+fn advice(path: &PathTo, here: &str, culprit: Option<&Culprit>) -> Vec<PathAdvice> {
     let (v6, length) = if path.address.is_ipv6() { (" -6", 128) } else { ("", 32) };
     let because = |kind, command: Option<String>| PathAdvice { kind, command };
     let mut all = Vec::new();
@@ -60,9 +61,11 @@ fn advice(path: &PathTo, culprit: Option<&Culprit>) -> Vec<PathAdvice> {
     match culprit.kind {
         CulpritKind::OwnInterface | CulpritKind::PeerInterface => {}
         CulpritKind::BridgeMember => {
-            let wanted = path.devices.iter().map(|device| device.mtu.0).max();
-            let command = culprit.device.as_ref().zip(wanted);
-            let command = command.map(|(device, mtu)| format!("ip link set dev {device} mtu {mtu}"));
+            let ours = path.devices.iter().filter(|device| device.host == here);
+            let wanted = ours.map(|device| device.mtu.0).max();
+            // Another system may have another command.
+            let own = culprit.device.as_ref().filter(|_| culprit.host.as_deref() == Some(here));
+            let command = own.zip(wanted).map(|(device, mtu)| format!("ip link set dev {device} mtu {mtu}"));
             all.push(because(PathAdviceKind::RaiseMember, command));
         }
         CulpritKind::MiddleHop => all.push(because(PathAdviceKind::AskRouter, None)),
@@ -313,6 +316,23 @@ mod tests {
         assert_eq!(kinds(&found), [PathAdviceKind::AskRouter, PathAdviceKind::SetRoute, PathAdviceKind::ProbeTcp]);
         let route = found.advice[1].command.as_deref();
         assert_eq!(route, Some("ip route replace 198.19.0.2/32 via 198.18.0.2 dev eth0 mtu 1400"));
+    }
+
+    #[test]
+    fn devices_of_the_host_are_named_where_they_are_known() {
+        let hole = Refusal::Silent { last_router: None, routers_answer: Some(true) };
+        let far = |mtu| vec![device("here", "eth0", 9000), device("beastie", "ix0", mtu)];
+        let found = path_to(&to(leg(1500, hole.clone()), far(1500)));
+        let kind = |it: &PathConclusion| it.culprit.as_ref().map(|it| (it.kind, it.device.clone(), it.host.clone()));
+        let named = |device: &str| (Some(device.to_owned()), Some("beastie".to_owned()));
+        let (device, host) = named("ix0");
+        assert_eq!(kind(&found), Some((CulpritKind::PeerInterface, device, host)));
+        let mut bridged = far(9000);
+        bridged.extend([member("beastie", "ix0", 9000, "bridge0"), member("beastie", "tap0", 1500, "bridge0")]);
+        let found = path_to(&to(leg(1500, hole), bridged));
+        let (device, host) = named("tap0");
+        assert_eq!(kind(&found), Some((CulpritKind::BridgeMember, device, host)));
+        assert_eq!(found.advice[0].command, None, "its system is another one");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use std::fmt::Display;
 
 use model::{
     Mtu, PathConclusion, PathTo, TcpPackets,
+    alike::distinct,
     trial::{Hop, PathDevice},
 };
 
@@ -46,7 +47,8 @@ fn one((path, conclusion): &(PathTo, PathConclusion), asked: &str, t: &Texts) ->
             None => t.with("path-to-remedy-only", &[("remedy", &remedy)]),
         });
     }
-    lines.extend(devices(path, cause.and_then(|culprit| culprit.device.as_deref()), t));
+    let culprit = cause.and_then(|culprit| Some((culprit.host.as_deref()?, culprit.device.as_deref()?)));
+    lines.extend(devices(path, culprit, t));
     lines.extend(hop_table(&path.hops, t));
     lines
 }
@@ -65,15 +67,14 @@ fn of_tcp(tcp: &TcpPackets, t: &Texts) -> String {
     }
 }
 
-fn devices(path: &PathTo, culprit: Option<&str>, t: &Texts) -> Vec<String> {
+fn devices(path: &PathTo, culprit: Option<(&str, &str)>, t: &Texts) -> Vec<String> {
     let head = [t.get("col-device"), t.get("col-kind"), t.get("col-master"), "MTU".to_owned()];
+    let hosts = distinct(path.devices.iter().map(|device| device.host.as_str()));
     let row = |device: &PathDevice| {
-        let mark = if culprit == Some(&device.name) { " ◀" } else { "" };
+        let mark = if culprit == Some((device.host.as_str(), device.name.as_str())) { " ◀" } else { "" };
+        let name = if hosts.len() > 1 { format!("{}: {}", device.host, device.name) } else { device.name.clone() };
         let kind = if device.kind.is_empty() { t.get("kind-card") } else { device.kind.clone() };
-        Row(
-            [device.name.clone(), kind, device.master.clone().unwrap_or_default(), format!("{}{mark}", device.mtu.0)],
-            vec![],
-        )
+        Row([name, kind, device.master.clone().unwrap_or_default(), format!("{}{mark}", device.mtu.0)], vec![])
     };
     table(head, path.devices.iter().map(row).collect())
 }
