@@ -44,7 +44,7 @@ pub(crate) use inspect::InspectOptions;
 pub(crate) use measure::{Measure, TakePorts, Wrap};
 pub(crate) use packets::{CaptureOptions, PacketsAction, ReceiveOptions, SendOptions};
 pub(crate) use probes::{GOODPUT, PROBES, PacketsOptions, PathOptions, ProbeCommand, apply};
-pub(crate) use reach::Reach;
+pub(crate) use reach::{Reach, StandsFor};
 pub(crate) use report::ReportOptions;
 pub(crate) use rfc2544::{ClassifyOptions, KNOWN as RFC2544, Rfc2544Action, Rfc2544Options, TableFormat, TableOptions};
 pub(crate) use router::{RouterAction, RouterOptions};
@@ -245,6 +245,8 @@ pub(crate) enum Command {
         /// Remove the program's own file and folder first: it was copied for this agent.
         #[arg(long)]
         remove_self: bool,
+        #[command(flatten)]
+        stands_for: Option<StandsFor>,
     },
     /// Run a program in a network namespace (used by wireproof itself).
     #[command(hide = true)]

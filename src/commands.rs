@@ -45,7 +45,7 @@ use kernel::privilege;
 use serde::Serialize;
 
 use crate::{
-    cli::{self, Cli, Command, Common, PacketsAction, ProbeCommand},
+    cli::{self, Cli, Command, Common, PacketsAction, ProbeCommand, StandsFor},
     exit::{Exit, explain, failure},
     output::{has_printed, print, print_json, print_json_line, say},
 };
@@ -134,16 +134,16 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Schema { of } => words::schema(&of),
         Command::Completions { shell } => words::completions(shell),
         Command::Man { dir } => words::man(&dir),
-        Command::Agent { remove_self, .. } => serve(remove_self),
+        Command::Agent { remove_self, stands_for, .. } => serve(remove_self, stands_for),
         Command::InNamespace { namespace, program } => bed::enter(&namespace, &program),
     }
 }
 
-fn serve(from_a_copy: bool) -> anyhow::Result<Exit> {
+fn serve(from_a_copy: bool, stands_for: Option<StandsFor>) -> anyhow::Result<Exit> {
     if from_a_copy {
         agent::remove_own_copy()?;
     }
-    agent::serve_stdio()?;
+    agent::serve_stdio(stands_for.map(StandsFor::machine))?;
     Ok(Exit::Done)
 }
 

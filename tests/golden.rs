@@ -2,7 +2,7 @@
 //!
 //! A folder of `tests/golden` has a store `runs.db.gz`, as its `make_store.py` once made it: `everything` has runs of every probe, bed, doubt
 //! and failure of its day, `transactions` and `transfer` those of these probes, `doubts` doubts and places that came later, `devices` and
-//! `order` doubts about devices under test. A file of its `said` has what the program says of one run: its summary, the
+//! `order` doubts about devices under test, `agentless` those about far ends without wireproof. A file of its `said` has what the program says of one run: its summary, the
 //! report as Markdown, CSV and JSON, and of longer forms a digest of each part; those of [`WHOLE`] runs are there whole. The program alone is
 //! asked, so that this test outlives how it is built.
 //!
@@ -37,6 +37,8 @@ const DOUBTS: &str = "doubts";
 const DEVICES: &str = "devices";
 
 const ORDER: &str = "order";
+
+const AGENTLESS: &str = "agentless";
 
 const LANGUAGES: [&str; 2] = ["en", "ja"];
 
@@ -323,6 +325,11 @@ fn doubts_about_the_order_of_packets_are_reported_as_they_were() {
     all_runs(ORDER);
 }
 
+#[test]
+fn doubts_about_far_ends_without_wireproof_are_reported_as_they_were() {
+    all_runs(AGENTLESS);
+}
+
 /// Variants of a type, by the schema of the document of a run.
 fn variants(schema: &Value, of: &str) -> BTreeSet<String> {
     let alternatives = schema["$defs"][of]["oneOf"].as_array().unwrap_or_else(|| panic!("{of}: {schema}"));
@@ -357,7 +364,7 @@ fn tables(name: &str, value: &Value, visit: &mut impl FnMut(&str, &serde_json::M
 fn every_doubt_place_and_failure_stands_in_a_store() {
     let mut found: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut schema = Value::Null;
-    for store in [EVERYTHING, TRANSACTIONS, TRANSFER, DOUBTS, DEVICES, ORDER] {
+    for store in [EVERYTHING, TRANSACTIONS, TRANSFER, DOUBTS, DEVICES, ORDER, AGENTLESS] {
         let desk = Desk::new(store, "variants");
         schema = desk.json(&["schema", "run"]);
         for (name, id) in desk.runs() {

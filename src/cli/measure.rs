@@ -17,7 +17,7 @@ pub(crate) struct Measure {
     /// kernel between them), "lab:vswitch" (a router behind two virtual switches), "lab:ovs" (an Open vSwitch), "lab:xdp-router" (wireproof's XDP router), "ports:eth1,eth2" (two of its ports, given back afterwards;
     /// ",routed" or ",via=GATEWAY1/LEN,GATEWAY2/LEN" where a router is between them, ",dut=ssh://USER@HOST" to read its counters),
     /// "hosts:ssh://USER@HOST:PORT?dev=IF&addr=ADDR/LEN" (this machine and another one; USER, PORT and addr may be left
-    /// out; several other machines that all send to this one are joined by commas: "hosts:ssh://A?…,ssh://B?…"; what is between
+    /// out; "&agent=none" where its own nc shall take part, as it does on FreeBSD; several other machines that all send to this one are joined by commas: "hosts:ssh://A?…,ssh://B?…"; what is between
     /// them comes last, as with ports), or the name of a bed made with "bed up".
     #[arg(long, default_value = "lab")]
     pub(crate) bed: BedRef,

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 
+use agent::Agentless;
 use bed::Caller;
 use clap::Args;
 use kernel::privilege;
@@ -21,6 +22,34 @@ impl Reach {
     /// The same for a bed; ssh is run as the user who called, also through sudo.
     pub(crate) fn of_bed(&self) -> bed::Reach {
         bed::Reach { ssh: self.ssh.split_whitespace().map(str::to_owned).collect(), caller: caller(), push: self.push }
+    }
+}
+
+/// A machine that an agent stands in for (used by wireproof itself).
+#[derive(Clone, Debug, Args)]
+pub(crate) struct StandsFor {
+    /// The machine, as ssh takes it.
+    #[arg(long, required = false)]
+    stands_for: String,
+    /// Its system.
+    #[arg(long, required = false)]
+    system: String,
+    /// First port that its programs listen at.
+    #[arg(long, required = false)]
+    far_port: u16,
+    /// Port of its ssh server.
+    #[arg(long)]
+    ssh_port: Option<u16>,
+    /// The ssh program and its options.
+    #[arg(last = true)]
+    ssh: Vec<String>,
+}
+
+impl StandsFor {
+    /// The machine, which is reached as the user who called.
+    pub(crate) fn machine(self) -> Agentless {
+        let Self { stands_for: destination, system, far_port: port, ssh_port, ssh: program } = self;
+        Agentless { ssh: agent::Ssh { program, destination, port: ssh_port, caller: caller() }, system, port }
     }
 }
 

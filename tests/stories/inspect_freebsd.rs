@@ -46,13 +46,13 @@ const DEFAULTS: &str = "kern.hostname: beastie\nkern.vm_guest: none\nkern.timeco
     net.inet.udp.recvspace: 42080\nhw.intr_storm_threshold: 0\nhw.acpi.cpu.cx_lowest: C1\n";
 
 /// A host that plays a session of FreeBSD.
-struct Beastie {
-    host: OtherHost,
+pub(crate) struct Beastie {
+    pub(crate) host: OtherHost,
 }
 
 impl Beastie {
     /// A machine with a card of 50 Gbit/s that is set up well, behind this login shell.
-    fn new(host: OtherHost, shell: &str) -> Self {
+    pub(crate) fn new(host: OtherHost, shell: &str) -> Self {
         let beastie = Self { host };
         let passwd = beastie.host.path("passwd");
         let users = fs::read_to_string(&passwd).unwrap();
@@ -96,7 +96,7 @@ impl Beastie {
     }
 
     /// Plants a fault in an answer.
-    fn plant(&self, command: &str, from: &str, to: &str) {
+    pub(crate) fn plant(&self, command: &str, from: &str, to: &str) {
         let answer = fs::read_to_string(self.host.path(&format!("home/{command}"))).unwrap();
         assert!(answer.contains(from), "{command} says nothing of {from:?}");
         self.put(&format!("home/{command}"), &answer.replace(from, to));
@@ -107,11 +107,11 @@ impl Beastie {
         fs::remove_file(self.host.path(&format!("home/{command}"))).unwrap();
     }
 
-    fn name(&self, user: &str) -> String {
+    pub(crate) fn name(&self, user: &str) -> String {
         format!("{user}@{}", self.host.address)
     }
 
-    fn run(&self, desk: &Desk, words: &[&str]) -> Done {
+    pub(crate) fn run(&self, desk: &Desk, words: &[&str]) -> Done {
         let mut command = without_caller("ip".as_ref());
         command.args(["netns", "exec", NEAR, WIREPROOF, "--store", text(&desk.path("runs.db"))]);
         done(command.args(words).args(["--ssh", &self.host.ssh()]).output().unwrap())

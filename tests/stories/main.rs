@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+mod agentless;
 mod bad_input;
 mod beds;
 mod between;

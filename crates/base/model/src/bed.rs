@@ -143,6 +143,9 @@ pub struct Endpoint {
     pub driver: Reading<String>,
     /// MTU of the interface.
     pub mtu: Mtu,
+    /// Whether nothing of ours runs on its machine, whose own programs take part.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub agentless: bool,
     /// Addresses, IPv4 first.
     pub addresses: Vec<IpAddr>,
     /// Cores of its measuring threads, the most important thread's first; empty if not pinned.
@@ -333,6 +336,7 @@ mod tests {
             interface: format!("port-{name}"),
             driver: Reading::Absent,
             mtu: Mtu(mtu),
+            agentless: false,
             addresses: Vec::new(),
             cpus: Vec::new(),
             cpus_why: String::new(),

@@ -216,6 +216,25 @@ pub enum Doubt {
         /// The IP version.
         ip: IpVersion,
     },
+    /// A program of the host took the place of our far side.
+    FarProgram {
+        /// The endpoint.
+        endpoint: String,
+        /// The command, without address and port.
+        command: String,
+    },
+    /// No counters and no cores of an end without wireproof were read during the trial.
+    FarUnobserved {
+        /// The endpoint.
+        endpoint: String,
+    },
+    /// A measurement that needs wireproof at an end without it was left out.
+    NeedsAgent {
+        /// The endpoint.
+        endpoint: String,
+        /// Name of the probe.
+        probe: String,
+    },
     /// On a routed bed, packets arrived with the TTL that they were sent with: something between routes them and leaves it as it is, or
     /// they went another way.
     TtlKept {
@@ -311,7 +330,7 @@ pub enum Doubt {
 impl Doubt {
     /// Whether it stands for trials that were left out.
     pub fn leaves_out(&self) -> bool {
-        matches!(self, Self::MtuDisproved { .. } | Self::NoAddress { .. })
+        matches!(self, Self::MtuDisproved { .. } | Self::NoAddress { .. } | Self::NeedsAgent { .. })
     }
 
     /// Error that it quotes.

@@ -7,7 +7,13 @@ use model::{
 
 /// Why a probe is left out on this bed after these trials; `None` where it is to be measured.
 pub fn left_out(spec: &ProbeSpec, bed: &Bed, before: &[Trial]) -> Option<Doubt> {
-    lacks_address(spec, bed).or_else(|| disproved(spec, before))
+    needs_agent(spec, bed).or_else(|| lacks_address(spec, bed)).or_else(|| disproved(spec, before))
+}
+
+/// Whether an end without wireproof would have to have it.
+pub fn needs_agent(spec: &ProbeSpec, bed: &Bed) -> Option<Doubt> {
+    let end = bed.endpoints.iter().find(|end| end.agentless).filter(|_| spec.profile().agentless.is_none())?;
+    Some(Doubt::NeedsAgent { endpoint: end.name.clone(), probe: spec.probe().name().to_owned() })
 }
 
 /// Whether an end has no address of its IP version.
@@ -89,6 +95,25 @@ mod tests {
             "the latest proof counts"
         );
         assert_eq!(left(&goodput("mtus = [4000]"), &[short]), None, "of another MTU");
+    }
+
+    #[test]
+    fn a_far_end_without_wireproof_takes_part_where_its_programs_can() {
+        let mut bed = fixture::lab();
+        let left = |spec: &ProbeSpec, bed: &Bed| left_out(spec, bed, &[]);
+        let all = ["", "direction = \"reverse\"", "direction = \"both\"", "mtus = [9000]"].map(goodput);
+        assert_eq!(all.each_ref().map(|spec| left(spec, &bed)), [const { None }; 4]);
+        bed.endpoints[1].agentless = true;
+        let needs = |probe: &str| Some(Doubt::NeedsAgent { endpoint: "b".to_owned(), probe: probe.to_owned() });
+        assert_eq!(
+            all.each_ref().map(|spec| left(spec, &bed)),
+            [None, None, needs("goodput"), needs("goodput")],
+            "a program serves one way, and sets no MTU"
+        );
+        assert_eq!(left(&spec("[[path]]"), &bed), needs("path"));
+        let latency = |more: &str| spec(&format!("[[latency]]\nprotocol = \"udp\"\nframe_sizes = [64]\n{more}"));
+        assert_eq!(left(&latency(""), &bed), None);
+        assert_eq!(left(&latency("rate = \"1 kpps\""), &bed), needs("latency"));
     }
 
     #[test]

@@ -20,7 +20,7 @@ use std::{fmt::Debug, ops::Range};
 use model::{ProbeSpec, Trial};
 
 pub use course::{Course, Remaining, planned, steps};
-pub use left_out::{lacks_address, left_out, proof};
+pub use left_out::{lacks_address, left_out, needs_agent, proof};
 pub use searching::{ExpectedTrials, foreseen};
 
 /// One way of going through a section of a plan.

@@ -12,6 +12,7 @@ mod machine;
 mod outbox;
 mod route_updates;
 pub mod router;
+mod stand_in;
 mod task;
 pub mod tuning;
 mod window;
@@ -21,7 +22,10 @@ use std::{
     env, fs, io,
     path::{Path, PathBuf},
     process,
-    sync::mpsc::{self, Receiver, RecvTimeoutError},
+    sync::{
+        Arc,
+        mpsc::{self, Receiver, RecvTimeoutError},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -48,11 +52,13 @@ pub use probe::{Control as PathControl, ProbeError as PathError, Toward, toward}
 
 /// Reads live counters in the caller's own process, because that changes nothing.
 pub use host::counters::Live;
+pub use protocol::{Agentless, Ssh};
 use protocol::{
-    Failure, FrameError, FromAgent, HEARTBEAT, Hello, SILENCE, ToAgent, build_id, read_message, read_preamble,
+    Failure, FrameError, FromAgent, HEARTBEAT, Hello, Reply, Request, SILENCE, ToAgent, build_id, read_message,
+    read_preamble,
 };
 
-use crate::{machine::Machine, outbox::Outbox, task::Running};
+use crate::{machine::Machine, outbox::Outbox, stand_in::StandIn, task::Running};
 
 /// Interval of progress messages during a measurement.
 const PROGRESS: Duration = Duration::from_millis(250);
@@ -98,15 +104,16 @@ pub fn remove_own_copy() -> Result<(), AgentFailure> {
     removed.map_err(|error| AgentFailure::Copy { path, error })
 }
 
-/// Serves the controller at standard input and output until it closes them.
-pub fn serve_stdio() -> Result<(), AgentFailure> {
+/// Serves the controller at standard input and output until it closes them: for this machine, or in place of an agent on another one.
+pub fn serve_stdio(stands_for: Option<Agentless>) -> Result<(), AgentFailure> {
     kernel::privilege::give_up_unused()?;
     // Other output goes to standard error from now on, not between the messages.
     let outbox = Outbox::new(kernel::fd::take_stdout()?);
     outbox.greet(&Hello { build: build_id(), pid: process::id() });
     beat_in_background(outbox.clone());
     let inbox = read_in_background();
-    let mut agent = Agent { outbox, machine: Machine::default(), tasks: HashMap::new() };
+    let stand_in = stands_for.map(|machine| Arc::new(StandIn::new(machine)));
+    let mut agent = Agent { outbox, machine: Machine::default(), stand_in, tasks: HashMap::new() };
     let ended = agent.dispatch(&inbox);
     agent.leave()?;
     ended
@@ -115,6 +122,8 @@ pub fn serve_stdio() -> Result<(), AgentFailure> {
 struct Agent {
     outbox: Outbox,
     machine: Machine,
+    /// In place of the machine, for one on which nothing of ours runs.
+    stand_in: Option<Arc<StandIn>>,
     tasks: HashMap<u64, Running>,
 }
 
@@ -141,16 +150,24 @@ impl Agent {
 
     fn handle(&mut self, message: ToAgent) {
         match message {
-            ToAgent::Ask { id, request } => match self.machine.answer(request) {
+            ToAgent::Ask { id, request } => match self.answer(request) {
                 Ok(reply) => self.outbox.send(&FromAgent::Answer { id, reply }),
                 Err(failure) => self.outbox.fail(id, failure),
             },
             ToAgent::Prepare { id, task } => {
-                self.tasks.insert(id, Running::begin(id, task, self.outbox.clone()));
+                let task = Running::begin(id, task, self.stand_in.clone(), self.outbox.clone());
+                self.tasks.insert(id, task);
             }
             ToAgent::Start { id, at } => self.with_task(id, |task| task.start(at)),
             ToAgent::Finish { id } | ToAgent::Cancel { id } => self.with_task(id, Running::stop),
             ToAgent::Hello(_) | ToAgent::Heartbeat => {}
+        }
+    }
+
+    fn answer(&mut self, request: Request) -> Result<Reply, Failure> {
+        match &self.stand_in {
+            Some(stand_in) => stand_in.answer(request),
+            None => self.machine.answer(request),
         }
     }
 

@@ -11,11 +11,11 @@ use std::{
 };
 
 use kernel::{clock, cpu};
-use model::{Nanos, SoFar};
-use probe::{Control, ProbeError};
+use model::{EndCounters, Nanos, SoFar};
+use probe::{Control, ProbeError, Window};
 use protocol::{Failure, FromAgent, Outcome, Task};
 
-use crate::{failure, outbox::Outbox, window::Counters};
+use crate::{failure, outbox::Outbox, stand_in::StandIn, window::Counters};
 
 /// Interval of interim results: long enough to cost next to nothing.
 const SO_FAR: Duration = Duration::from_secs(2);
@@ -31,11 +31,13 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    pub(crate) fn begin(id: u64, task: Task, outbox: Outbox) -> Self {
+    /// Begins a task at this machine, or at the one that is stood in for.
+    pub(crate) fn begin(id: u64, task: Task, stand_in: Option<Arc<StandIn>>, outbox: Outbox) -> Self {
         let control = Arc::new(Control::default());
         let (start, started) = mpsc::channel();
         let watched = Arc::clone(&control);
-        let thread = thread::spawn(move || perform(id, &task, &started, &watched, &outbox));
+        let at = At { stand_in, started };
+        let thread = thread::spawn(move || perform(id, &task, &at, &watched, &outbox));
         Self { id, control, start, thread, told: 0.0, asked: Instant::now() }
     }
 
@@ -75,8 +77,17 @@ fn progress(id: u64, control: &Control, told: f64, so_far: Option<SoFar>) -> Opt
     is_news.then_some(FromAgent::Progress { id, fraction, seconds, retransmits, so_far })
 }
 
-fn perform(id: u64, task: &Task, started: &Receiver<Nanos>, control: &Control, outbox: &Outbox) {
-    let work = AssertUnwindSafe(|| measure(id, task, started, control, outbox));
+/// Where a task is carried out, and its start.
+struct At {
+    stand_in: Option<Arc<StandIn>>,
+    started: Receiver<Nanos>,
+}
+
+fn perform(id: u64, task: &Task, at: &At, control: &Control, outbox: &Outbox) {
+    let work = AssertUnwindSafe(|| match &at.stand_in {
+        None => measure(id, task, &at.started, control, outbox),
+        Some(stand_in) => have_measured(id, task, stand_in, &at.started, control, outbox),
+    });
     let done = catch_unwind(work);
     // The last second may have passed after the last progress message.
     outbox.send_if(|| progress(id, control, 1.0, None));
@@ -114,6 +125,31 @@ fn measure(
     Ok(Outcome { pinned, counters: counters.end(), figures })
 }
 
+/// The same by a program of another machine. Nobody reads counters there.
+fn have_measured(
+    id: u64,
+    task: &Task,
+    stand_in: &StandIn,
+    started: &Receiver<Nanos>,
+    control: &Control,
+    outbox: &Outbox,
+) -> Result<Outcome, Failure> {
+    let failed = |error| failure::measurement(&error);
+    let prepared = stand_in.prepare(task).map_err(failed)?;
+    outbox.send(&FromAgent::Ready { id, address: prepared.address() });
+    wait_for_start(started, control).map_err(failed)?;
+    let figures = prepared.run(control, &NoWindow).map_err(failed)?;
+    Ok(Outcome { pinned: Vec::new(), counters: EndCounters::default(), figures })
+}
+
+/// Nobody is told when the counted time begins and ends.
+struct NoWindow;
+
+impl Window for NoWindow {
+    fn opened(&self) {}
+    fn closed(&self) {}
+}
+
 fn wait_for_start(started: &Receiver<Nanos>, control: &Control) -> Result<Nanos, ProbeError> {
     while !control.stopped() {
         match started.recv_timeout(Duration::from_millis(50)) {
@@ -147,7 +183,7 @@ mod tests {
         let spec = GoodputSpec { duration, warmup, ..fixture::goodput(Protocol::Tcp) }.into();
         let (messages, output) = io::pipe().expect("a pipe");
         let outbox = Outbox::new(File::from(OwnedFd::from(output)));
-        (Running::begin(1, Task { spec, side, setup }, outbox), messages)
+        (Running::begin(1, Task { spec, side, setup }, None, outbox), messages)
     }
 
     fn next(messages: &mut PipeReader) -> FromAgent {

@@ -204,6 +204,16 @@ pub enum Refusal {
         /// The changes.
         what: Vec<String>,
     },
+    /// Changes on a machine on which nothing of ours runs.
+    #[error(
+        "nothing of wireproof runs on {host}, so nothing is changed there, and this would have to be: {}. Do it there by hand", .what.join(", ")
+    )]
+    Agentless {
+        /// The machine.
+        host: String,
+        /// The changes.
+        what: Vec<String>,
+    },
     /// Changes that require root.
     #[error(
         "without root on {host} nothing is changed there, and this would have to be: {}. Do it by hand, or let wireproof be \

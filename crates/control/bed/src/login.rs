@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use model::Privilege;
-use protocol::{RemoteFacts, Ssh, remote_facts};
+use protocol::{Agentless, RemoteFacts, Ssh, remote_facts};
 
 use crate::{
     error::{BedError, HostsError},
@@ -11,6 +11,9 @@ use crate::{
     reference::Remote,
     wanted::{Reach, Wanted},
 };
+
+/// The system that our program is for, as in `uname -s`.
+const LINUX: &str = "Linux";
 
 /// The machines of a bed with their agents, this one first. Changes nothing.
 pub(crate) fn log_in(mut here: Machine, wanted: &Wanted) -> Result<Vec<Machine>, BedError> {
@@ -23,23 +26,20 @@ pub(crate) fn log_in(mut here: Machine, wanted: &Wanted) -> Result<Vec<Machine>,
     here.allowed.root = wanted.privilege == Privilege::Root;
     let mut machines = vec![here];
     for asked in &hosts {
-        let ssh = ssh(asked, &wanted.reach);
+        let ssh = ssh(&asked.remote, &wanted.reach);
         let remote = remote_facts(&ssh)?;
         // The first connection tells which interface here must stay up; each far end has one.
         if machines.len() == 1 {
             machines[0].ssh = remote.near;
         }
-        let mut far = start_agent(
-            &ssh,
-            &remote,
-            remote.uid != 0 && remote.sudo,
-            &facts.architecture,
-            &wanted.reach,
-            &wanted.program,
-        )?;
+        let by_sudo = remote.uid != 0 && remote.sudo;
+        let mut far = match asked.agentless || remote.system != LINUX {
+            true => Machine::agentless(Agentless { ssh, system: remote.system, port: asked.port }, &wanted.program)?,
+            false => start_agent(&ssh, &remote, by_sudo, &facts.architecture, &wanted.reach, &wanted.program)?,
+        };
         let taken: Vec<&str> = machines.iter().map(Machine::name).collect();
-        far.allowed.host = name(&taken, &far.host_facts()?.hostname, asked.host());
-        far.allowed.root = remote.uid == 0 || remote.sudo;
+        far.allowed.host = name(&taken, &far.host_facts()?.hostname, asked.remote.host());
+        far.allowed.root = !far.allowed.agentless && (remote.uid == 0 || remote.sudo);
         far.ssh = remote.far;
         machines.push(far);
     }
@@ -62,7 +62,7 @@ pub(crate) fn start_agent(
     program: &Path,
 ) -> Result<Machine, BedError> {
     let to = ssh.destination.clone();
-    if facts.system != "Linux" {
+    if facts.system != LINUX {
         return Err(HostsError::System { to, system: facts.system.clone() }.into());
     }
     if !reach.push {

@@ -13,7 +13,9 @@ use model::{
     card::{Cable, Refused},
     environment::{EndpointFacts, HostFacts},
 };
-use protocol::{AgentError, AgentLink, Cleaned, ClockReading, Fault, LabState, Launch, Place, Reply, Request, Ssh};
+use protocol::{
+    AgentError, AgentLink, Agentless, Cleaned, ClockReading, Fault, LabState, Launch, Place, Reply, Request, Ssh,
+};
 
 use crate::{
     changes::are_made_together,
@@ -82,6 +84,8 @@ pub(crate) struct Allowed {
     pub(crate) protected: Vec<String>,
     /// Whether any change is permitted.
     pub(crate) root: bool,
+    /// Whether nothing of ours runs there.
+    pub(crate) agentless: bool,
 }
 
 impl Allowed {
@@ -91,6 +95,7 @@ impl Allowed {
         let (host, is_protected) = (self.host.clone(), self.protected.iter().any(|it| it == interface));
         match changes {
             [] => Ok(()),
+            _ if self.agentless => Err(Refusal::Agentless { host, what: what() }),
             _ if is_protected => Err(Refusal::Uplink { host, interface: interface.to_owned(), what: what() }),
             _ if !self.root => Err(Refusal::NotRoot { host, what: what() }),
             _ => Ok(()),
@@ -126,7 +131,7 @@ impl Agent for Launched {
     }
 
     fn is_here(&self) -> bool {
-        matches!(self.place, Place::Local)
+        matches!(self.place, Place::Local) && self.launch.stands_for.is_none()
     }
 
     fn again(&self) -> Result<Box<dyn Agent>, AgentError> {
@@ -136,7 +141,10 @@ impl Agent for Launched {
     fn at_end(&self, end: &Endpoint, on: &str, wrap: &[String]) -> Result<AgentLink, AgentError> {
         let namespace = Some(end.namespace.clone()).filter(|name| !name.is_empty());
         let (place, program) = (self.place.clone(), self.program.clone());
-        let launch = Launch { place, program, namespace, wrap: wrap.to_vec() };
+        let stands_for = self.launch.stands_for.clone();
+        // A wrapper of our programs does nothing for those of another machine.
+        let wrap = if stands_for.is_some() { Vec::new() } else { wrap.to_vec() };
+        let launch = Launch { place, program, namespace, wrap, stands_for };
         AgentLink::launch(&format!("agent at endpoint {}{on}", end.name), &launch)
     }
 }
@@ -159,13 +167,22 @@ impl Machine {
         Self::launch(&name, Launch { place: Place::Remote { ssh, sudo, copied }, ..Launch::here(program) })
     }
 
+    /// Another machine on which nothing of ours runs, by an agent here that stands in for it.
+    pub(crate) fn agentless(machine: Agentless, program: &Path) -> Result<Self, BedError> {
+        let name = format!("agent here for {}", machine.ssh.destination);
+        let mut machine =
+            Self::launch(&name, Launch { stands_for: Some(machine), ..Launch::here(program.to_owned()) })?;
+        (machine.allowed.root, machine.allowed.agentless) = (false, true);
+        Ok(machine)
+    }
+
     fn launch(name: &str, launch: Launch) -> Result<Self, BedError> {
         Ok(Self::of(Box::new(Launched::start(name, launch)?)))
     }
 
     /// The machine of an existing agent.
     pub(crate) fn of(agent: Box<dyn Agent>) -> Self {
-        let allowed = Allowed { host: String::new(), protected: Vec::new(), root: true };
+        let allowed = Allowed { host: String::new(), protected: Vec::new(), root: true, agentless: false };
         Self { allowed, ssh: None, agent, ledger_open: false, passing: 0 }
     }
 

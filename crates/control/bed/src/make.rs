@@ -50,7 +50,13 @@ pub(crate) fn lay_out(
     machines: &mut [Machine],
 ) -> Result<(Bed, Option<Topology>), BedError> {
     match wanted.bed.layout().lay_out(id, wanted, machines)? {
-        LaidOut::New(topology) => Ok((topology.bed(name, privilege), Some(topology))),
+        LaidOut::New(topology) => {
+            let mut bed = topology.bed(name, privilege);
+            for end in &mut bed.endpoints {
+                end.agentless = machines.iter().any(|it| it.name() == end.machine && it.allowed.agentless);
+            }
+            Ok((bed, Some(topology)))
+        }
         LaidOut::Standing(bed) => Ok((*bed, None)),
     }
 }
@@ -115,7 +121,7 @@ fn cores_of_machines(bed: &Bed, wanted: &Wanted, machines: &mut [Machine]) -> Re
     let last = bed.senders().len();
     let of_end = |(place, end): (usize, &model::Endpoint)| {
         let machine = machines.iter_mut().find(|machine| machine.name() == end.machine);
-        let Some(machine) = machine else { return Ok(Chosen::default()) };
+        let Some(machine) = machine.filter(|machine| !machine.allowed.agentless) else { return Ok(Chosen::default()) };
         let state = machine.lab_state(Some(&end.interface))?;
         match &wanted.cpus {
             Some(asked) => cores::as_asked(&asked[usize::from(place == last)], &state.cpus),

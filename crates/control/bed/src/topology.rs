@@ -185,6 +185,7 @@ impl Node {
             interface: interface.name.clone(),
             driver: interface.driver.clone(),
             mtu: interface.mtu,
+            agentless: false,
             addresses: interface.addresses.iter().map(|(address, _)| *address).collect(),
             cpus: Vec::new(),
             cpus_why: String::new(),

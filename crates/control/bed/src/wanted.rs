@@ -83,6 +83,16 @@ pub enum Rights {
     Root(String),
 }
 
+/// Another host as the user asks for it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AskedHost {
+    pub(crate) remote: Remote,
+    /// Whether its own programs shall take part even where an agent could.
+    pub(crate) agentless: bool,
+    /// First port that its programs listen at.
+    pub(crate) port: u16,
+}
+
 /// A layout. `layouts` has one file each.
 pub(crate) trait Layout: Send + Sync {
     /// Privileges that it requires.
@@ -97,7 +107,7 @@ pub(crate) trait Layout: Send + Sync {
     }
 
     /// Other hosts that it is made on.
-    fn hosts(&self) -> Vec<Remote> {
+    fn hosts(&self) -> Vec<AskedHost> {
         Vec::new()
     }
 

@@ -17,6 +17,19 @@ pub struct Launch {
     pub namespace: Option<String>,
     /// A program with arguments that starts the agent, like `exasock` or `onload -p latency`; empty for none.
     pub wrap: Vec<String>,
+    /// The machine that it stands in for by that machine's own commands; `None` for the machine that it is on.
+    pub stands_for: Option<Agentless>,
+}
+
+/// A machine on which nothing of ours runs.
+#[derive(Clone, Debug)]
+pub struct Agentless {
+    /// The ssh connection.
+    pub ssh: Ssh,
+    /// System, as in `uname -s`.
+    pub system: String,
+    /// First port that its programs listen at.
+    pub port: u16,
 }
 
 /// Machine of an agent.
@@ -51,7 +64,7 @@ const RUN_COPY: &str = "set -eu; umask 077; bytes=$1; shift; \
 impl Launch {
     /// An agent on this machine, in the caller's namespace.
     pub fn here(program: PathBuf) -> Self {
-        Self { place: Place::Local, program, namespace: None, wrap: Vec::new() }
+        Self { place: Place::Local, program, namespace: None, wrap: Vec::new(), stands_for: None }
     }
 
     /// The program and its arguments. `length` is the size of the program's file in bytes, if it is copied.
@@ -83,7 +96,20 @@ impl Launch {
             None => Vec::new(),
         };
         let agent = [&program, "agent", "--stdio"].map(str::to_owned).to_vec();
-        [enter, self.wrap.clone(), agent].concat()
+        let stands_for = self.stands_for.as_ref().map(Agentless::words).unwrap_or_default();
+        [enter, self.wrap.clone(), agent, stands_for].concat()
+    }
+}
+
+impl Agentless {
+    /// Arguments of the agent, which is started with the environment of this process: it runs ssh as the same user.
+    fn words(&self) -> Vec<String> {
+        let Self { ssh, system, port } = self;
+        let far_port = port.to_string();
+        let own = ["--stands-for", &ssh.destination, "--system", system, "--far-port", &far_port];
+        let port = ssh.port.iter().flat_map(|port| ["--ssh-port".to_owned(), port.to_string()]);
+        let ssh = ["--".to_owned()].into_iter().chain(ssh.program.iter().cloned());
+        own.map(str::to_owned).into_iter().chain(port).chain(ssh).collect()
     }
 }
 
@@ -115,6 +141,18 @@ mod tests {
         assert_eq!(args(&launch), ["-p", "latency", "/opt/wireproof", "agent", "--stdio"]);
         let launch = Launch { namespace: Some("wp1-a".into()), ..launch };
         assert_eq!(args(&launch)[3..], ["onload", "-p", "latency", "/opt/wireproof", "agent", "--stdio"]);
+    }
+
+    #[test]
+    fn an_agent_that_stands_in_for_another_machine_is_told_how_to_reach_it() {
+        let program = ["ssh", "-F", "my config"].map(str::to_owned).into();
+        let ssh = Ssh { program, destination: "me@beastie".into(), port: Some(2222), caller: None };
+        let stands_for = Some(Agentless { ssh, system: "FreeBSD".into(), port: 17198 });
+        let words = args(&Launch { stands_for, ..Launch::here("/opt/wireproof".into()) });
+        assert_eq!(
+            words.join(" "),
+            "agent --stdio --stands-for me@beastie --system FreeBSD --far-port 17198 --ssh-port 2222 -- ssh -F my config"
+        );
     }
 
     #[test]

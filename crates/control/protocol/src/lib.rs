@@ -34,7 +34,7 @@ pub use clock::ClockReading;
 pub use failure::{Failure, FailureKind};
 pub use fault::{AgentError, Fault};
 pub use framing::{FrameError, MAX_MESSAGE, PREAMBLE, read_message, read_preamble, write_message, write_preamble};
-pub use launch::{Launch, Place};
+pub use launch::{Agentless, Launch, Place};
 pub use link::AgentLink;
 pub use message::{Cleaned, FromAgent, Hello, LabState, LinkReading, Outcome, Reply, Request, Task, ToAgent};
 pub use ssh::{Bounds, Caller, Ran, RemoteFacts, Ssh, SshError, remote_facts};

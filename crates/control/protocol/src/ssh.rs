@@ -49,7 +49,7 @@ const OPTIONS: [&str; 7] = [
 impl Ssh {
     /// A command that runs these words there. ssh passes them to the user's shell as one line: each is quoted, to
     /// arrive unchanged.
-    pub(crate) fn command(&self, words: &[String]) -> Command {
+    pub fn command(&self, words: &[String]) -> Command {
         let (program, arguments) = self.program.split_first().map_or(("ssh", &[][..]), |(first, rest)| (first, rest));
         let mut command = Command::new(program);
         // The first value of an option counts for ssh; of -A and -a, and of -X and -x, the last one does.

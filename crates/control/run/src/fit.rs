@@ -8,7 +8,7 @@ use model::{
     units::{ETHERNET_MTUS, LEAST_IPV6_MTU},
 };
 
-use procedure::lacks_address;
+use procedure::{lacks_address, needs_agent};
 
 pub use crate::misfit::Misfit;
 use crate::probes;
@@ -20,7 +20,13 @@ pub fn check(plan: &Plan, bed: &Bed) -> Result<(), Misfit> {
     let has_address = |spec: &ProbeSpec| lacks_address(spec, bed).is_none();
     let is_left_out = |spec: &&ProbeSpec| probes::of(spec).may_be_left_out() && !has_address(spec);
     let is_empty = !specs.iter().any(has_address);
-    specs.iter().filter(|spec| is_empty || !is_left_out(spec)).try_for_each(|spec| check_spec(spec, bed, own))
+    let has_agent = |spec: &&ProbeSpec| needs_agent(spec, bed).is_none();
+    if !specs.is_empty() && !specs.iter().any(|spec| has_agent(&spec)) {
+        let machine = bed.endpoints.iter().find(|end| end.agentless).map(|end| end.machine.clone()).unwrap_or_default();
+        return Err(Misfit::NeedsAgent { probe: specs[0].to_string(), machine });
+    }
+    let measured = specs.iter().filter(has_agent).filter(|spec| is_empty || !is_left_out(spec));
+    measured.clone().try_for_each(|spec| check_spec(spec, bed, own))
 }
 
 /// Checks that tests and searches ask for no more than the links of real cards carry.
@@ -146,6 +152,20 @@ mod tests {
         assert!(alone.contains("path IPv6") && alone.contains("has no IPv6 address"), "{alone}");
         let figures = "[[path]]\nip = 4\n[[latency]]\nprotocol = \"udp\"\nip = 6\nframe_sizes = [128]";
         assert!(checked_section(figures).unwrap_err().starts_with("latency UDP IPv6"));
+    }
+
+    #[test]
+    fn what_needs_wireproof_at_an_end_without_it_is_left_out_beside_others_and_refused_alone() {
+        let mut bed = fixture::lab();
+        (bed.endpoints[1].agentless, bed.endpoints[1].machine) = (true, "beastie".to_owned());
+        let checked = |sections: &str| {
+            let plan = Plan::parse(&format!("name = \"t\"\n{sections}"), &[]).unwrap();
+            check(&plan, &bed).map_err(|misfit| misfit.to_string())
+        };
+        let goodput = "[[goodput]]\nprotocol = \"tcp\"\nduration = \"1 s\"";
+        assert_eq!(checked(&format!("{goodput}\n[[path]]\nip = 4")), Ok(()));
+        let alone = checked("[[path]]\nip = 4").unwrap_err();
+        assert!(alone.starts_with("path IPv4: it needs wireproof at both ends, and beastie has none"), "{alone}");
     }
 
     #[test]

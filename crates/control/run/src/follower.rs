@@ -1,6 +1,6 @@
 //! Follows a trial while it is under way, so that nothing of a long one is lost.
 
-use model::{Run, Side, SoFar, Trial, plan::Step};
+use model::{Run, Side, SoFar, Trial, plan::Step, probe::FarService};
 
 use crate::{
     measure::TrialObserver,
@@ -43,6 +43,12 @@ impl<'a, 'b, A: Archive> Follower<'a, 'b, A> {
         Self { run, step, heading, record, observer, reports, kept: 0, shown: 0 }
     }
 
+    /// Whether a program of the far host takes the data, which counts nothing.
+    fn is_sink(&self) -> bool {
+        let is_agentless = self.run.bed.receiver().is_some_and(|end| end.agentless);
+        is_agentless && self.step.spec.profile().agentless == Some(FarService::Sink)
+    }
+
     fn keep(&mut self) {
         if let Some(trial) = self.unfinished() {
             self.record.unfinished(&self.run.id, &trial);
@@ -63,8 +69,14 @@ impl<A: Archive> TrialObserver for Follower<'_, '_, A> {
     }
 
     fn seconds(&mut self, pair: usize, side: Side, seconds: Seconds) {
+        let is_sink = self.is_sink();
         let [near, far] = &mut self.reports[pair].seconds;
         match side {
+            // Acknowledgements of the far kernel stand for what arrived there.
+            Side::Near if is_sink => {
+                near.add(Vec::new(), seconds.retransmits);
+                far.add(seconds.bps, Vec::new());
+            }
             Side::Near => near.add(seconds.bps, seconds.retransmits),
             Side::Far => far.add(seconds.bps, seconds.retransmits),
         }

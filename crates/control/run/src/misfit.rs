@@ -21,6 +21,17 @@ pub enum Misfit {
         /// The IP version it lacks.
         ip: IpVersion,
     },
+    /// A host takes part by its own programs, which is not enough.
+    #[error(
+        "{probe}: it needs wireproof at both ends, and {machine} has none; with the programs of {machine} alone there are TCP goodput one way, and \
+         latency without a rate"
+    )]
+    NeedsAgent {
+        /// The probe.
+        probe: String,
+        /// The machine.
+        machine: String,
+    },
     /// TCP does not work there.
     #[error(
         "{probe}: TCP over IPv4 needs an MTU of {LEAST_TCP_MTU} or more, this bed has {}; Linux sends no segments smaller \

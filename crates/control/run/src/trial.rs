@@ -35,6 +35,7 @@ pub(crate) fn assemble(heading: Heading, step: &Step, bed: &Bed, output: TrialOu
     let shared = bed.core_shared_by(ends.iter().map(|end| end.end));
     let mut doubts: Vec<Doubt> = shared.map(|cpu| Doubt::SharedCore { cpu }).into_iter().collect();
     doubts.extend(doubts::of_place(&ends, duration_s));
+    doubts.extend(doubts::of_programs(&ends, step.spec.profile().agentless));
     doubts.extend(of_figures.into_iter().map(|doubt| doubts::unless_paused(doubt, &ends)));
     let far = ends.pop()?;
     let mut senders = ends.into_iter();

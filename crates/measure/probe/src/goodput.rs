@@ -8,6 +8,7 @@
 mod far;
 mod hello;
 mod near;
+mod program;
 mod setting;
 mod tcp;
 mod threads;
@@ -20,7 +21,12 @@ use std::time::Duration;
 use model::{GoodputSpec, Side, SideSetup};
 
 pub(crate) use self::transfer::both;
-use self::{far::Far, near::Near};
+use self::{
+    far::Far,
+    near::Near,
+    program::BesideProgram,
+    transfer::{Untold, stopping},
+};
 use crate::{Prepared, ProbeError};
 
 /// Time in which all streams have to connect, and the first byte has to come.
@@ -38,6 +44,7 @@ const DRAIN_IN_ALL: Duration = Duration::from_secs(60);
 /// Gets one side ready.
 pub(crate) fn prepare(spec: &GoodputSpec, side: Side, setup: &SideSetup) -> Result<Box<dyn Prepared>, ProbeError> {
     Ok(match side {
+        Side::Near if setup.agentless_peer => Box::new(BesideProgram::prepare(spec, setup)?),
         Side::Near => Box::new(Near::prepare(spec, setup)?),
         Side::Far => prepare_at(spec, setup, 0)?,
     })

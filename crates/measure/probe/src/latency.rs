@@ -39,7 +39,7 @@ pub(crate) fn prepare(spec: &LatencySpec, side: Side, setup: &SideSetup) -> Resu
 
 /// Whether the far side puts its stamps into replies of this length. Both sides know by themselves.
 fn carries_stamps(setup: &SideSetup, length: usize) -> bool {
-    setup.same_clock && length >= ONE_WAY_LEAST_PAYLOAD.0 as usize
+    setup.same_clock && !setup.agentless_peer && length >= ONE_WAY_LEAST_PAYLOAD.0 as usize
 }
 
 /// The frames that are really sent, and their payload.

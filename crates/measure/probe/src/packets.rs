@@ -51,6 +51,7 @@ pub(crate) fn foresee(spec: &PacketsSpec, end: &Endpoint, privilege: Privilege) 
         cpus: end.cpus.clone(),
         peer_cpus: 0,
         same_clock: false,
+        agentless_peer: false,
         congestion: None,
         token: 0,
         sender: 0,

@@ -5,7 +5,7 @@ use std::{
     net::{IpAddr, SocketAddr, UdpSocket},
     os::fd::AsFd,
     thread,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use model::WaitMode;
@@ -20,6 +20,28 @@ use crate::error::{ProbeError, socket_error};
 
 /// A sleeping call looks this often whether it should stop.
 pub(crate) const STOP_CHECK: Duration = Duration::from_millis(100);
+
+/// A program of the far host was started a moment ago, and may not listen yet.
+const FAR_PROGRAM: Duration = Duration::from_secs(5);
+
+/// Connects to a program of the far host: again and again while it refuses, for a few seconds.
+pub(crate) fn connect_to_program(
+    peer: SocketAddr,
+    within: Duration,
+    open: impl Fn() -> Result<Socket, ProbeError>,
+) -> Result<Socket, ProbeError> {
+    let began = Instant::now();
+    loop {
+        let socket = open()?;
+        match socket.connect_timeout(&peer.into(), within) {
+            Ok(()) => return Ok(socket),
+            Err(error) if is_refused(&error) && began.elapsed() < FAR_PROGRAM => {
+                thread::sleep(Duration::from_millis(50));
+            }
+            Err(error) => return Err(socket_error("connect to", peer)(error)),
+        }
+    }
+}
 
 /// Connections that wait to be accepted, as far as the kernel allows.
 pub(crate) const BACKLOG: u32 = 4096;

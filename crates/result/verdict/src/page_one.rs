@@ -219,6 +219,7 @@ fn gravity(doubt: &Doubt) -> Gravity {
         | Doubt::Unsteady { .. }
         | Doubt::SmallBuffer { .. }
         | Doubt::ClockSet { .. }
+        | Doubt::FarUnobserved { .. }
         | Doubt::NoSelfTest { .. } => Gravity::Noise,
         Doubt::SharedCore { .. }
         | Doubt::DutSharesCore { .. }
@@ -236,6 +237,7 @@ fn gravity(doubt: &Doubt) -> Gravity {
         | Doubt::Outage { .. }
         | Doubt::LinkLost { .. }
         | Doubt::NothingToPoll { .. }
+        | Doubt::FarProgram { .. }
         | Doubt::ThroughKernel { .. }
         | Doubt::Unfinished { .. }
         | Doubt::DataEndedEarly
@@ -249,6 +251,7 @@ fn gravity(doubt: &Doubt) -> Gravity {
         | Doubt::PathNotProven { .. }
         | Doubt::MtuDisproved { .. }
         | Doubt::NoAddress { .. }
+        | Doubt::NeedsAgent { .. }
         | Doubt::TtlKept { .. }
         | Doubt::EnvironmentChanged { .. }
         | Doubt::Interrupted

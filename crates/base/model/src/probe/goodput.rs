@@ -6,7 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Amount, Conditions, Direction, IpVersion, Probe, ProbeSpec, Profile, Protocol, SELF_TEST, Selectors, Stack,
+    Amount, Conditions, Direction, FarService, IpVersion, Probe, ProbeSpec, Profile, Protocol, SELF_TEST, Selectors,
+    Stack,
 };
 use crate::{
     choice::choice,
@@ -178,6 +179,18 @@ impl GoodputSpec {
     }
 }
 
+impl GoodputSpec {
+    /// A far program counts no datagrams, and serves one way.
+    fn agentless(&self) -> Option<FarService> {
+        let has_one = self.protocol == Protocol::Tcp && self.stack == Stack::Kernel && self.mtu.is_none();
+        match self.direction {
+            Direction::Forward => has_one.then_some(FarService::Sink),
+            Direction::Reverse => has_one.then_some(FarService::Source),
+            Direction::Both => None,
+        }
+    }
+}
+
 impl Probe for GoodputSpec {
     fn name(&self) -> &'static str {
         "goodput"
@@ -192,6 +205,7 @@ impl Probe for GoodputSpec {
             far_serves_until_told: false,
             self_test: self.self_test(),
             whole_seconds: (self.duration.0 / 1_000_000_000) as usize,
+            agentless: self.agentless(),
             ..Profile::ordinary(self.ip, (self.duration.0 + self.warmup.0) as f64 / 1e9 + AROUND)
         }
     }

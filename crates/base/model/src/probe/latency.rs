@@ -6,8 +6,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{
-    Amount, Batch, Conditions, Direction, GoodputSpec, IpVersion, Probe, ProbeSpec, Profile, Protocol, ReceiveMethod,
-    SELF_TEST, Selectors, SendMethod, Stack, WaitMode,
+    Amount, Batch, Conditions, Direction, FarService, GoodputSpec, IpVersion, Probe, ProbeSpec, Profile, Protocol,
+    ReceiveMethod, SELF_TEST, Selectors, SendMethod, Stack, WaitMode,
 };
 use crate::{
     figure::Metric,
@@ -128,6 +128,17 @@ impl LatencySpec {
     }
 }
 
+impl LatencySpec {
+    /// A far program is an echo for one message at a time.
+    fn agentless(&self) -> Option<FarService> {
+        let has_one = self.rate.is_none() && self.tcp_load.is_none() && self.stack == Stack::Kernel;
+        has_one.then_some(match self.protocol {
+            Protocol::Tcp => FarService::EchoTcp,
+            Protocol::Udp => FarService::EchoUdp,
+        })
+    }
+}
+
 impl Probe for LatencySpec {
     fn name(&self) -> &'static str {
         "latency"
@@ -139,6 +150,7 @@ impl Probe for LatencySpec {
             stack: self.stack,
             stall: ordinary.stall.max(Nanos(4 * self.timeout.0)),
             self_test: self.self_test(),
+            agentless: self.agentless(),
             ..ordinary
         }
     }

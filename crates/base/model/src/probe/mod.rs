@@ -41,7 +41,7 @@ pub use goodput::{Batch, GoodputSpec, KERNELS_DEFAULT, LAB_CONGESTION, ReceiveMe
 pub use latency::{LATENCY_LEAST_PAYLOAD, LatencySpec, MOST_OUT, ONE_WAY_LEAST_PAYLOAD};
 pub use packets::{Engine, PacketsSpec};
 pub use path::{LARGEST_PATH_MTU, PathSpec};
-pub use profile::{Amount, Probe, Profile, Selectors};
+pub use profile::{Amount, FarService, Probe, Profile, Selectors};
 pub use transactions::{Exchange, HttpPath, HttpPathError, HttpServer, TransactionsSpec};
 pub use transfer::{ORDINARY_TRANSFER, TransferMethod, TransferSpec};
 
@@ -108,6 +108,9 @@ pub struct SideSetup {
     pub peer_cpus: usize,
     /// Whether both sides' stamps come from one clock, so that they may be subtracted.
     pub same_clock: bool,
+    /// Whether a program of the far host takes the place of the far side.
+    #[serde(default)]
+    pub agentless_peer: bool,
     /// Congestion control for TCP where the spec names none; `None` leaves the kernel's default.
     #[serde(default)]
     pub congestion: Option<String>,

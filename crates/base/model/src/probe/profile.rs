@@ -23,6 +23,31 @@ pub enum Amount {
     Duration(Nanos),
 }
 
+/// Service of a program of the far host in the place of the far side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FarService {
+    /// Takes all that comes on its connection.
+    Sink,
+    /// Sends on its connection as long as that stands.
+    Source,
+    /// Sends all back on its connection.
+    EchoTcp,
+    /// Sends each datagram back.
+    EchoUdp,
+}
+
+impl FarService {
+    /// The command there, without address and port.
+    pub fn command(self) -> &'static str {
+        match self {
+            Self::Sink => "nc -d -l > /dev/null",
+            Self::Source => "nc -l < /dev/zero",
+            Self::EchoTcp => "nc -l | cat",
+            Self::EchoUdp => "nc -u -l | cat",
+        }
+    }
+}
+
 /// One kind of probe with its parameters. `Display` writes the parameters, without those that are ordinary.
 pub trait Probe: Any + fmt::Display {
     /// Name in plans, documents and configurations.
@@ -94,6 +119,8 @@ pub struct Profile {
     pub whole_seconds: usize,
     /// Whether it measures the MTU of the path, which other probes rely on.
     pub measures_mtu: bool,
+    /// The service of a far host without wireproof that would do; `None` where it needs our far side.
+    pub agentless: Option<FarService>,
 }
 
 /// A trial without progress for this long is stuck, unless a single reply may take longer.
@@ -116,6 +143,7 @@ impl Profile {
             self_test: None,
             whole_seconds: 0,
             measures_mtu: false,
+            agentless: None,
         }
     }
 }

@@ -7,8 +7,8 @@ use std::net::IpAddr;
 pub enum HostsError {
     /// wireproof is missing there.
     #[error(
-        "there is no wireproof on the path of the user at {to}; have this one copied there for the run with --push, or install \
-         it (not every login sets the same path: \"{by_hand}\")"
+        "there is no wireproof on the path of the user at {to}; have this one copied there for the run with --push, install \
+         it (not every login sets the same path: \"{by_hand}\"), or, in a bed of hosts, measure with the programs there (key agent=none)"
     )]
     NoProgram {
         /// The machine.
@@ -18,7 +18,8 @@ pub enum HostsError {
     },
     /// There is no program of ours for that system.
     #[error(
-        "{to} runs {system}, and wireproof only Linux; \"wireproof inspect\" reads a FreeBSD machine without anything installed there"
+        "{to} runs {system}, and wireproof only Linux; \"wireproof inspect\" reads a FreeBSD machine without anything installed there, and \
+         a bed of hosts has goodput and latency to it"
     )]
     System {
         /// The machine.
@@ -52,6 +53,14 @@ pub enum HostsError {
         to: String,
         /// The other name of the same machine.
         other: String,
+    },
+    /// A program of another machine is no sender among several.
+    #[error(
+        "nothing of wireproof runs on {host}, and several hosts that send to this one all need it; measure to {host} alone"
+    )]
+    AgentlessSender {
+        /// The machine.
+        host: String,
     },
     /// The senders reach this machine by different interfaces.
     #[error(

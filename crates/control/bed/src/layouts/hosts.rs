@@ -14,10 +14,9 @@ use super::{Parsed, testers::end_name};
 use crate::{
     error::{BedError, HostsError},
     machine::Machine,
-    reference::Remote,
     through::DutRequest,
     topology::{Interface, Node, Role, Topology},
-    wanted::{BedRef, LaidOut, Layout, Rights, Wanted},
+    wanted::{AskedHost, BedRef, LaidOut, Layout, Rights, Wanted},
 };
 
 /// Usage.
@@ -37,8 +36,9 @@ impl Layout for Hosts {
         self.far.len()
     }
 
-    fn hosts(&self) -> Vec<Remote> {
-        self.far.iter().map(|far| far.remote.clone()).collect()
+    fn hosts(&self) -> Vec<AskedHost> {
+        let of = |far: &Far| AskedHost { remote: far.remote.clone(), agentless: far.agentless, port: far.port };
+        self.far.iter().map(of).collect()
     }
 
     fn through(&self) -> Option<&DutRequest> {
@@ -53,6 +53,9 @@ impl Layout for Hosts {
         let grounds: Vec<FoundMachine> =
             machines.iter_mut().map(|machine| ground(machine, wanted)).collect::<Result<_, _>>()?;
         self.check_different(&grounds)?;
+        if let Some(agentless) = grounds.iter().find(|ground| ground.allowed.agentless).filter(|_| self.far.len() > 1) {
+            return Err(HostsError::AgentlessSender { host: agentless.allowed.host.clone() }.into());
+        }
         let far = grounds.iter().skip(1).zip(&self.far).map(|(ground, far)| ground.end(&far.end, wanted.mtu));
         let far: Vec<Interface> = far.collect::<Result<_, _>>()?;
         let near = match &self.near.interface {

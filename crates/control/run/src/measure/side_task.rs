@@ -135,6 +135,7 @@ pub(super) fn task(
         cpus: dealt(&end.cpus, turn * profile.threads),
         peer_cpus: others(bed, side, end).map_or(0, |other| other.cpus.len()),
         same_clock: bed.clocks == ClockRelation::Same,
+        agentless_peer: others(bed, side, end).is_some_and(|other| other.agentless),
         congestion: bed.makes_its_links().then(|| LAB_CONGESTION.to_owned()),
         token,
         sender,

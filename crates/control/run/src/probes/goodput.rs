@@ -113,19 +113,21 @@ fn check_rate(probe: String, spec: &GoodputSpec, datagram: PayloadSize) -> Resul
     Ok(())
 }
 
-/// One for each sender and direction that data went, the forward ones first.
+/// One for each sender and direction that data went, the forward ones first. Beside a program of the far host, which serves one way, the
+/// near side has both parts.
 pub(super) fn flows(spec: &GoodputSpec, ends: &Ends<'_>, sides: Vec<(GoodputSide, GoodputSide)>) -> Option<Vec<Flow>> {
     let to = ends.receiver;
     let flow = |from: &Endpoint, to: &Endpoint, sent, received| {
         Some(Flow { from: from.name.clone(), to: to.name.clone(), sent: sent?, received: received? })
     };
     let (mut forward, mut back) = (Vec::new(), Vec::new());
-    for (from, (near, far)) in ends.senders.iter().zip(sides) {
+    for (from, (mut near, mut far)) in ends.senders.iter().zip(sides) {
         if spec.sends_forward() {
-            forward.push(flow(from, to, near.sent, far.received)?);
+            let received = far.received.take().or_else(|| near.received.take());
+            forward.push(flow(from, to, near.sent.take(), received)?);
         }
         if spec.sends_back() {
-            back.push(flow(to, from, far.sent, near.received)?);
+            back.push(flow(to, from, far.sent.or(near.sent), near.received)?);
         }
     }
     Some([forward, back].concat())

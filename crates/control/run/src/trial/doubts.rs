@@ -3,6 +3,7 @@
 use model::{
     Doubt, EndCounters, Source,
     counters::{Event, EventKind},
+    probe::FarService,
 };
 
 use super::End;
@@ -27,7 +28,7 @@ const SAME_FREQUENCY: f64 = 0.05;
 /// Doubts about cores and clocks in a trial of so many seconds; the receiver is the last of the ends.
 pub(super) fn of_place(ends: &[End<'_>], duration_s: f64) -> Vec<Doubt> {
     let mut doubts = Vec::new();
-    for end in ends.iter().filter(|end| end.pinned.is_empty()) {
+    for end in ends.iter().filter(|end| end.pinned.is_empty() && !end.end.agentless) {
         doubts.push(Doubt::NotPinned { endpoint: end.end.name.clone() });
     }
     let cores_there = |machine: &str| -> Vec<usize> {
@@ -42,6 +43,17 @@ pub(super) fn of_place(ends: &[End<'_>], duration_s: f64) -> Vec<Doubt> {
     doubts.extend(other_load(ends));
     doubts.extend(ends.iter().flat_map(|end| events(end, duration_s)));
     doubts
+}
+
+/// Doubts about ends without wireproof, which did this by programs of their own.
+pub(super) fn of_programs(ends: &[End<'_>], service: Option<FarService>) -> Vec<Doubt> {
+    let agentless = ends.iter().filter(|end| end.end.agentless);
+    let of_end = |end: &End<'_>| {
+        let command = service.map_or("", FarService::command).to_owned();
+        let endpoint = || end.end.name.clone();
+        [Doubt::FarProgram { endpoint: endpoint(), command }, Doubt::FarUnobserved { endpoint: endpoint() }]
+    };
+    agentless.flat_map(of_end).collect()
 }
 
 /// A sender that fell short of its schedule by no more than what the hypervisor took of a core was not too slow: it was paused.

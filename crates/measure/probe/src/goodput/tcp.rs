@@ -13,12 +13,20 @@ use kernel::sysctl;
 use model::{Bytes, GoodputSpec, SideSetup, probe::KERNELS_DEFAULT};
 use socket2::{SockRef, Socket, Type};
 
-pub(super) use self::{receiver::receive, sender::send};
+pub(super) use self::{
+    receiver::{receive, receive_endless},
+    sender::{acknowledged, send},
+};
 use super::{
     ARRIVAL,
     hello::{DataDirection, Hello, look_up_often},
 };
-use crate::{ProbeError, error::socket_error, greeting::greet, socket::bound};
+use crate::{
+    ProbeError,
+    error::socket_error,
+    greeting::greet,
+    socket::{bound, connect_to_program},
+};
 
 /// Bytes of one send call. BBR is faster with large ones: it grows by what one acknowledgement confirms.
 const SEND_CHUNK: usize = 512 * 1024;
@@ -36,6 +44,26 @@ pub(super) fn connect_all(
         connect(socket, peer, Hello { way, value: number }, setup.token)
     };
     (0..spec.streams).map(open).collect()
+}
+
+/// Connects the streams to programs of the far host, one at each port from that of `peer` on.
+pub(super) fn connect_to_programs(
+    spec: &GoodputSpec,
+    setup: &SideSetup,
+    peer: SocketAddr,
+) -> Result<Vec<TcpStream>, ProbeError> {
+    let connect = |number| {
+        let peer = SocketAddr::new(peer.ip(), peer.port().saturating_add(number));
+        let open = || {
+            let socket = bound(SocketAddr::new(setup.local, 0), Type::STREAM)?;
+            set_options(&socket, spec, setup, peer)?;
+            Ok(socket)
+        };
+        let stream = TcpStream::from(connect_to_program(peer, ARRIVAL, open)?);
+        look_up_often(&stream).map_err(socket_error("set SO_RCVTIMEO for", peer))?;
+        Ok(stream)
+    };
+    (0..spec.streams).map(connect).collect()
 }
 
 /// Connects, and says what for.

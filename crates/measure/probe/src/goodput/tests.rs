@@ -1,8 +1,13 @@
 //! Both sides against each other over loopback: real sockets, no privileges.
 
 use std::{
-    io::Write,
-    net::{SocketAddr, TcpStream, UdpSocket},
+    io::{Read, Write},
+    net::{SocketAddr, TcpListener, TcpStream, UdpSocket},
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering::Relaxed},
+        mpsc,
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -339,4 +344,74 @@ fn stopped_soon(side: Box<dyn Prepared>, control: &Control, soon: Duration) {
         assert!(outcome.is_err(), "{outcome:?}");
         assert!(asked.elapsed() < soon, "{:?}", asked.elapsed());
     });
+}
+
+/// A program of a far host at a free port and the next ones, which are served in turn.
+fn program(streams: u16, serve: impl Fn(TcpStream) + Clone + Send + 'static) -> SocketAddr {
+    let listen = |port: u16| (0..streams).map(|next| TcpListener::bind(("127.0.0.1", port + next)).ok()).collect();
+    let any = || TcpListener::bind(("127.0.0.1", 0)).expect("loopback").local_addr().expect("bound");
+    let tries = (0..100).map(|_| any()).filter(|address| address.port() < 60_000);
+    let found = tries.map(|address| (address, listen(address.port())));
+    let (address, listeners): (SocketAddr, Vec<TcpListener>) =
+        found.filter_map(|(address, all): (_, Option<Vec<_>>)| Some((address, all?))).next().expect("free ports");
+    for listener in listeners {
+        let serve = serve.clone();
+        thread::spawn(move || serve(listener.accept().expect("a stream").0));
+    }
+    address
+}
+
+fn beside(spec: &GoodputSpec, peer: SocketAddr) -> Result<GoodputSide, ProbeError> {
+    let setup = SideSetup { agentless_peer: true, ..setup(spec, Some(peer)) };
+    run(prepare(spec, Side::Near, &setup).expect("near side"), &Control::default())
+}
+
+#[test]
+fn beside_a_program_that_counts_nothing_the_near_side_counts_what_is_acknowledged() {
+    let spec = GoodputSpec { streams: 2, ..tcp() };
+    let taken = Arc::new(AtomicU64::new(0));
+    let counter = Arc::clone(&taken);
+    let peer = program(2, move |mut stream| {
+        let mut chunk = vec![0; 64 << 10];
+        while let Ok(length @ 1..) = stream.read(&mut chunk) {
+            counter.fetch_add(length as u64, Relaxed);
+        }
+    });
+    let side = beside(&spec, peer).expect("measured");
+    let (sent, received) = (side.sent.expect("sent"), side.received.expect("counted"));
+    assert_eq!((sent.total_bytes, received.total_bytes), (taken.load(Relaxed), sent.total_bytes));
+    assert_eq!((sent.tcp.len(), received.intervals_bps.len()), (2, 1));
+    assert!(received.counted_bytes > 0 && received.counted_bytes < received.total_bytes, "{received:?}");
+    // Data under way at the edges of the second is counted elsewhere.
+    let mean = |bytes: u64, seconds: f64| bytes as f64 / seconds;
+    let (out, back) =
+        (mean(sent.counted_bytes, sent.counted_s.expect("known")), mean(received.counted_bytes, received.counted_s));
+    assert!((out - back).abs() < 0.1 * out, "{out} {back}");
+}
+
+#[test]
+fn data_of_a_program_without_end_is_broken_off_behind_the_counted_time() {
+    let spec = GoodputSpec { direction: Direction::Reverse, streams: 2, ..tcp() };
+    let (broken, is_broken) = mpsc::channel();
+    let peer = program(2, move |mut stream| {
+        while stream.write_all(&[0; 16 << 10]).is_ok() {}
+        broken.send(()).expect("somebody waits");
+    });
+    let side = beside(&spec, peer).expect("measured");
+    let (sent, received) = (side.sent.expect("as received"), side.received.expect("counted"));
+    assert_eq!((sent.counted_s, sent.total_bytes), (None, received.total_bytes), "nobody knows what was sent");
+    assert!(received.counted_bytes > 0 && !received.ended_early, "{received:?}");
+    for _ in 0..2 {
+        is_broken.recv_timeout(Duration::from_secs(10)).expect("the stream breaks");
+    }
+}
+
+#[test]
+fn a_program_that_goes_or_never_comes_is_an_error() {
+    let peer = program(1, |mut stream| drop(stream.read(&mut [0; 1000])));
+    assert!(matches!(beside(&tcp(), peer), Err(ProbeError::Socket { .. })), "it has gone");
+    let nobody = TcpListener::bind("127.0.0.1:0").expect("loopback").local_addr().expect("bound");
+    let setup = SideSetup { agentless_peer: true, ..setup(&tcp(), Some(nobody)) };
+    let error = prepare(&tcp(), Side::Near, &setup).err().expect("nobody listens").to_string();
+    assert!(error.starts_with(&format!("connect to {nobody}")), "{error}");
 }

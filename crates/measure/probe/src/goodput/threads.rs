@@ -105,7 +105,7 @@ pub(super) fn receive_with<S: Send, R: Send>(
 /// which began at the same time, is at its end.
 const FIRST_DATAGRAM: Duration = OVERRUN.saturating_sub(Duration::from_millis(100));
 
-fn count(setting: Setting<'_>, counters: &[AtomicU64], peer: SocketAddr) -> Result<Counted, ProbeError> {
+pub(super) fn count(setting: Setting<'_>, counters: &[AtomicU64], peer: SocketAddr) -> Result<Counted, ProbeError> {
     let waiting = Instant::now();
     while sum(counters) == 0 {
         if setting.control.stopped() {

@@ -23,7 +23,7 @@ pub(super) struct Lines {
 }
 
 /// For the one of two ways that does not tell when the counted time begins and ends.
-struct Untold;
+pub(super) struct Untold;
 
 impl Window for Untold {
     fn opened(&self) {}
@@ -72,7 +72,7 @@ fn receive(line: Line, setting: Setting<'_>) -> Result<GoodputReceived, ProbeErr
 }
 
 /// Where one way failed, the other need not go on to the end.
-fn stopping<T>(setting: Setting<'_>, outcome: Result<T, ProbeError>) -> Result<T, ProbeError> {
+pub(super) fn stopping<T>(setting: Setting<'_>, outcome: Result<T, ProbeError>) -> Result<T, ProbeError> {
     if outcome.is_err() {
         setting.control.stop();
     }

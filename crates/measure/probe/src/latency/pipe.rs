@@ -18,7 +18,7 @@ use crate::{
     error::socket_error,
     far_address,
     greeting::greet,
-    socket::{STOP_CHECK, bound, is_nothing_yet, is_refused, set_wait, set_wait_between_sends},
+    socket::{STOP_CHECK, bound, connect_to_program, is_nothing_yet, is_refused, set_wait, set_wait_between_sends},
 };
 
 /// A connection that is not made within this time is not made.
@@ -39,6 +39,8 @@ pub(super) struct Pipe {
     peer: SocketAddr,
     length: usize,
     inbox: Vec<u8>,
+    /// Segments with a greeting: a program of the far host gets none.
+    greetings: u64,
     /// Stamps of the latest datagram's arrival.
     came: Stamps,
 }
@@ -67,11 +69,11 @@ impl Pipe {
         setup: &SideSetup,
         length: impl FnOnce(bool) -> Result<PayloadSize, ProbeError>,
     ) -> Result<Self, ProbeError> {
-        let (local, peer) = (setup.local, far_address(setup)?);
+        let (local, peer, greetings) = (setup.local, far_address(setup)?, u64::from(!setup.agentless_peer));
         let (line, timestamps) = match spec.protocol {
             Protocol::Udp => (Line::Udp { socket: connect_udp(spec, carrier, local, peer)?, is_stamped: false }, false),
             Protocol::Tcp => {
-                let stream = connect_tcp(spec, local, peer, setup.token)?;
+                let stream = connect_tcp(spec, setup, peer)?;
                 let timestamps = kernel::socket::tcp_state(&stream)?.timestamps;
                 (Line::Tcp(Stream { stream, offered: 0, have: 0, handed_out: 0 }), timestamps)
             }
@@ -81,7 +83,7 @@ impl Pipe {
             Protocol::Udp => INBOX,
             Protocol::Tcp => stream_buffer(spec, length),
         };
-        Ok(Self { line, peer, length, inbox: vec![0; inbox], came: Stamps::default() })
+        Ok(Self { line, peer, length, inbox: vec![0; inbox], greetings, came: Stamps::default() })
     }
 
     /// Has each datagram stamped from now on, by the card as well where that is worth asking for.
@@ -166,7 +168,7 @@ impl Pipe {
     /// Segments with messages that have left; `None` where it is no stream. The greeting had one of its own.
     pub(super) fn segments(&self) -> Result<Option<u64>, ProbeError> {
         let progress = self.stream().map(kernel::socket::tcp_progress).transpose()?;
-        Ok(progress.map(|progress| progress.segments.saturating_sub(1)))
+        Ok(progress.map(|progress| progress.segments.saturating_sub(self.greetings)))
     }
 
     /// Datagrams that the full socket buffer dropped.
@@ -255,12 +257,21 @@ fn connect_udp(
     carrier.carry(socket.into())
 }
 
-fn connect_tcp(spec: &LatencySpec, local: IpAddr, peer: SocketAddr, token: u32) -> Result<TcpStream, ProbeError> {
-    let socket = bound(SocketAddr::new(local, 0), Type::STREAM)?;
-    socket.connect_timeout(&peer.into(), CONNECT).map_err(socket_error("connect to", peer))?;
+fn connect_tcp(spec: &LatencySpec, setup: &SideSetup, peer: SocketAddr) -> Result<TcpStream, ProbeError> {
+    let open = || bound(SocketAddr::new(setup.local, 0), Type::STREAM);
+    let socket = match setup.agentless_peer {
+        true => connect_to_program(peer, CONNECT, open)?,
+        false => {
+            let socket = open()?;
+            socket.connect_timeout(&peer.into(), CONNECT).map_err(socket_error("connect to", peer))?;
+            socket
+        }
+    };
     socket.set_tcp_nodelay(true).map_err(socket_error("set TCP_NODELAY for", peer))?;
     let stream = TcpStream::from(socket);
-    greet(&stream, token, 0).map_err(socket_error("send to", peer))?;
+    if !setup.agentless_peer {
+        greet(&stream, setup.token, 0).map_err(socket_error("send to", peer))?;
+    }
     // TCP brings every byte or ends, so that no timeout is needed to notice a loss.
     wait_as_asked(&SockRef::from(&stream), spec, None, peer)?;
     Ok(stream)

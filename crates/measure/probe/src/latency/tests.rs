@@ -3,8 +3,8 @@
 mod load;
 
 use std::{
-    io::Write,
-    net::{Ipv4Addr, TcpStream, UdpSocket},
+    io::{self, Write},
+    net::{Ipv4Addr, TcpListener, TcpStream, UdpSocket},
     thread,
     time::Duration,
 };
@@ -198,4 +198,40 @@ fn a_stopped_client_gives_up_at_once() {
     let control = Control::default();
     control.stop();
     assert!(matches!(client.measure(&control, &NoWindow, ()), Err(ProbeError::Cancelled)));
+}
+
+#[test]
+fn a_program_that_sends_all_back_is_an_echo() {
+    for protocol in [Protocol::Udp, Protocol::Tcp] {
+        let spec = spec(protocol, IpVersion::V4, WaitMode::Block);
+        let peer = match protocol {
+            Protocol::Udp => {
+                let socket = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback");
+                let address = socket.local_addr().expect("bound");
+                thread::spawn(move || {
+                    let mut message = [0; 2000];
+                    while let Ok((length, from)) = socket.recv_from(&mut message) {
+                        let _ = socket.send_to(&message[..length], from);
+                    }
+                });
+                address
+            }
+            Protocol::Tcp => {
+                let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("loopback");
+                let address = listener.local_addr().expect("bound");
+                thread::spawn(move || {
+                    let (mut stream, _) = listener.accept().expect("a stream");
+                    let mut back = stream.try_clone().expect("cloned");
+                    io::copy(&mut stream, &mut back)
+                });
+                address
+            }
+        };
+        let setup = SideSetup { agentless_peer: true, ..setup(IpVersion::V4, Some(peer)) };
+        let client = Client::prepare(&spec, &setup).expect("connected");
+        let (result, ()) = client.measure(&Control::default(), &NoWindow, ()).expect("measured");
+        assert_eq!((result.sent, result.lost, result.late, result.rtt_ns.n), (200, Some(0), 0, 200));
+        assert_eq!(result.one_way, None, "nobody stamps there");
+        assert_eq!(result.segments, (protocol == Protocol::Tcp).then_some(210), "there is no greeting");
+    }
 }

@@ -87,6 +87,7 @@ pub fn prepare_sender(outgoing: &Outgoing) -> Result<PreparedSender, ProbeError>
         cpus: outgoing.cpus.clone(),
         peer_cpus: 0,
         same_clock: false,
+        agentless_peer: false,
         congestion: None,
         token: (*token).into(),
         sender: 0,

@@ -161,6 +161,7 @@ changed-key-node = NUMA node
 changed-key-node-cores = cores of the NUMA node
 changed-key-receive-steering = receive packet steering (RPS)
 changed-key-transmit-queue = transmit queue (txqueuelen)
+changed-key-agentless = without wireproof
 changed-key-partner-pause = pause frames of the other end
 changed-key-fec = forward error correction (FEC)
 changed-key-pci = PCI devices

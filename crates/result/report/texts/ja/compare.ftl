@@ -161,6 +161,7 @@ changed-key-node = NUMAノード
 changed-key-node-cores = NUMAノードのコア
 changed-key-receive-steering = 受信パケットの振り分け(RPS)
 changed-key-transmit-queue = 送信待ち行列(txqueuelen)
+changed-key-agentless = wireproof なし
 changed-key-partner-pause = 対向のポーズフレーム
 changed-key-fec = 前方誤り訂正(FEC)
 changed-key-pci = PCI デバイス

@@ -24,7 +24,14 @@ pub(crate) struct Far {
     pub(crate) remote: Remote,
     /// Requested options of its end.
     pub(crate) end: Asked,
+    /// Whether its own programs shall take part.
+    pub(crate) agentless: bool,
+    /// First port that they listen at.
+    pub(crate) port: u16,
 }
+
+/// Port of programs of another machine; no service is registered for it or those behind it.
+const PORT: u16 = 17_198;
 
 /// Requested options of an end.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -41,7 +48,8 @@ pub(crate) struct Asked {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "\"{text}\": {why}; write hosts:ssh://[USER@]HOST[:PORT]?dev=INTERFACE, and where they shall have others than they have, \
-     &addr=ADDRESS/LENGTH for the far end, &near-dev=INTERFACE and &near-addr=ADDRESS/LENGTH for the end here; several hosts that \
+     &addr=ADDRESS/LENGTH for the far end, &near-dev=INTERFACE and &near-addr=ADDRESS/LENGTH for the end here; &agent=none for a far \
+     end that takes part by its own nc, and &far-port=PORT for the port of that; several hosts that \
      send to this one are joined by commas: hosts:ssh://HOST1?dev=…,ssh://HOST2?dev=…; what stands between comes last: ,routed or \
      ,via=GATEWAY1/LENGTH,GATEWAY2/LENGTH for a router, ,dut=ssh://[USER@]HOST where its counters are to be read"
 )]
@@ -103,7 +111,7 @@ fn parse(text: &str) -> Result<Hosts, String> {
 fn far(url: &str, near: &mut Asked) -> Result<Far, String> {
     let (machine, query) = url.split_once('?').unwrap_or((url, ""));
     let remote = remote(machine)?;
-    let mut end = Asked::default();
+    let (mut end, mut agentless, mut port) = (Asked::default(), false, PORT);
     for pair in query.split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').ok_or_else(|| format!("\"{pair}\" is not KEY=VALUE"))?;
         match key {
@@ -111,13 +119,22 @@ fn far(url: &str, near: &mut Asked) -> Result<Far, String> {
             "near-dev" => interface(near, key, value)?,
             "addr" => end.addresses.push(address(value)?),
             "near-addr" => near.addresses.push(address(value)?),
+            "agent" if value == "none" => agentless = true,
+            "agent" => return Err(format!("agent={value}: the only value is none")),
+            "far-port" => port = far_port(value)?,
             _ => return Err(format!("there is no key \"{key}\"")),
         }
     }
     if end.interface.is_none() {
         return Err("the interface of the far end is not named".to_owned());
     }
-    Ok(Far { remote, end })
+    Ok(Far { remote, end, agentless, port })
+}
+
+/// Not one that needs root, and with room for those behind it.
+fn far_port(value: &str) -> Result<u16, String> {
+    let port = value.parse().ok().filter(|port| (1024..=64_000).contains(port));
+    port.ok_or_else(|| format!("far-port={value} is no port from 1024 to 64000"))
 }
 
 /// Assigns the ends addresses beside the gateways, and routes through them. A single far host receives from here,
@@ -163,6 +180,16 @@ mod tests {
         assert_eq!((hosts.near.interface.as_deref(), hosts.near.addresses.len()), (Some("eth2"), 0));
         let hosts: Hosts = "hosts:ssh://[2001:2::2]:22?dev=eth1".parse().expect("two machines");
         assert_eq!((hosts.far[0].remote.destination.as_str(), hosts.far[0].remote.port), ("2001:2::2", Some(22)));
+    }
+
+    #[test]
+    fn a_far_end_takes_part_by_its_own_programs_where_that_is_asked_for() {
+        let of = |keys: &str| format!("hosts:ssh://beastie?dev=ix0{keys}").parse::<Hosts>();
+        let far = |keys: &str| of(keys).map(|hosts| (hosts.far[0].agentless, hosts.far[0].port));
+        assert_eq!([far(""), far("&agent=none&far-port=5201")], [Ok((false, PORT)), Ok((true, 5201))]);
+        for wrong in ["&agent=nc", "&far-port=80", "&far-port=65535", "&far-port=x"] {
+            assert!(of(wrong).is_err(), "{wrong}");
+        }
     }
 
     #[test]

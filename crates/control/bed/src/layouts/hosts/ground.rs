@@ -193,7 +193,7 @@ mod tests {
             ..InterfaceFacts::default()
         };
         FoundMachine {
-            allowed: Allowed { host: "far".into(), protected: vec!["eth0".into()], root: true },
+            allowed: Allowed { host: "far".into(), protected: vec!["eth0".into()], root: true, agentless: false },
             interfaces: vec![
                 interface("eth0", "up", &["198.18.9.1/24"]),
                 interface("eth1", "up", &["2001:2::2/64", "198.18.0.2/24"]),
@@ -248,6 +248,9 @@ mod tests {
         assert!(uplink.contains("eth0 MTU 9000") && uplink.contains("--i-know-this-is-my-uplink"), "{uplink}");
         let user = refused(unprivileged(), "eth1", "198.18.0.3", None);
         assert!(user.contains("address 198.18.0.3/24 on eth1") && user.contains("sudo"), "{user}");
+        let allowed = Allowed { agentless: true, ..ground().allowed };
+        let agentless = refused(FoundMachine { allowed, ..ground() }, "eth0", "198.18.0.3", None);
+        assert!(agentless.contains("nothing of wireproof runs on far") && agentless.contains("by hand"), "{agentless}");
         let elsewhere = refused(ground(), "eth1", "198.18.9.1", None);
         assert!(elsewhere.contains("eth0 has it"), "{elsewhere}");
         let local = refused(ground(), "eth1", "169.254.1.1", None);

@@ -3,7 +3,7 @@
 use std::{
     io::{self, Read},
     net::TcpStream,
-    sync::atomic::{AtomicU64, Ordering::Relaxed},
+    sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed},
     time::Duration,
 };
 
@@ -12,7 +12,7 @@ use model::{Bytes, GoodputReceived, ReceiveMethod};
 
 use super::granted;
 use crate::{
-    Control, ProbeError,
+    ProbeError,
     error::socket_error,
     goodput::{setting::Setting, threads::receive_with},
     greeting::peer_of,
@@ -37,6 +37,24 @@ pub(in crate::goodput) fn receive(
     streams: Vec<TcpStream>,
     setting: Setting<'_>,
 ) -> Result<GoodputReceived, ProbeError> {
+    receive_until(streams, setting, || false)
+}
+
+/// The same from senders that go on until their connection breaks: it breaks behind the counted time.
+pub(in crate::goodput) fn receive_endless(
+    streams: Vec<TcpStream>,
+    setting: Setting<'_>,
+) -> Result<GoodputReceived, ProbeError> {
+    receive_until(streams, setting, || true)
+}
+
+/// `breaks_off` tells, behind the counted time, whether the streams are left before their end.
+fn receive_until(
+    streams: Vec<TcpStream>,
+    setting: Setting<'_>,
+    breaks_off: impl Fn() -> bool,
+) -> Result<GoodputReceived, ProbeError> {
+    let is_over = AtomicBool::new(false);
     let peer = peer_of(&streams[0])?;
     let buffer = granted(setting.spec, &streams[0], |socket| socket.recv_buffer_size())
         .map_err(socket_error("ask SO_RCVBUF for", peer))?;
@@ -46,17 +64,20 @@ pub(in crate::goodput) fn receive(
             set_receive_low_water(&stream, BATCH)?;
             stream.set_read_timeout(Some(PATIENCE)).map_err(socket_error("set SO_RCVTIMEO for", peer))?;
         }
-        take(stream, setting.spec.receive, &counters[number], setting.control)
+        take(stream, setting.spec.receive, &counters[number], || setting.control.stopped() || is_over.load(Relaxed))
             .map_err(socket_error("receive from", peer))
     };
-    let (counted, ended_early, _) = receive_with(setting, streams, &counters, peer, taking, || Ok(false))?;
+    let (counted, ended_early, _) = receive_with(setting, streams, &counters, peer, taking, || {
+        is_over.store(breaks_off(), Relaxed);
+        Ok(false)
+    })?;
     Ok(GoodputReceived { buffer, ..counted.received(&counters, ended_early) })
 }
 
-/// Reads one stream to its end, and closes it.
-fn take(mut stream: TcpStream, way: ReceiveMethod, counter: &AtomicU64, control: &Control) -> io::Result<()> {
+/// Reads one stream to its end, or until it is over, and closes it.
+fn take(mut stream: TcpStream, way: ReceiveMethod, counter: &AtomicU64, is_over: impl Fn() -> bool) -> io::Result<()> {
     let mut chunk = vec![0; CHUNK];
-    while !control.stopped() {
+    while !is_over() {
         let taken = match way {
             ReceiveMethod::Read => stream.read(&mut chunk),
             ReceiveMethod::Truncate => kernel::stream::discard(&stream, &mut chunk),

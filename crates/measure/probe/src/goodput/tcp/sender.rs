@@ -240,7 +240,7 @@ fn drain(streams: &[TcpStream], control: &Control, peer: SocketAddr, patience: D
 }
 
 /// Bytes of all streams that have arrived at the other end.
-fn acknowledged(streams: &[TcpStream]) -> Result<u64, ProbeError> {
+pub(in crate::goodput) fn acknowledged(streams: &[TcpStream]) -> Result<u64, ProbeError> {
     streams.iter().map(|stream| Ok(socket::tcp_progress(stream)?.acknowledged)).sum()
 }
 
