@@ -175,6 +175,29 @@ fn a_device_that_copies_or_changes_frames_is_named() {
 }
 
 #[test]
+fn a_device_that_lets_frames_overtake_each_other_is_named() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    {
+        let _bed = desk.bed(BED, &["--bed", "lab:router"]);
+        let bad = Bad::new(&desk, BED);
+        // Two consecutive frames on a slow path, which has tokens for one: the second falls behind later ones.
+        for words in [
+            "qdisc add dev to-b root handle 1: htb default 10",
+            "class add dev to-b parent 1: classid 1:10 htb rate 90gbit quantum 60000",
+            "class add dev to-b parent 1: classid 1:20 htb rate 1mbit burst 20 quantum 1500",
+        ] {
+            bad.at("router", &format!("tc {words}"));
+        }
+        bad.tc_at("to-b", "egress", "reorder", 1_000);
+        let run = tested(&desk, "1 kpps..50 kpps", "500 ms");
+        assert!(doubt(&run, "reordered")["packets"].as_u64() >= Some(10));
+        assert!(!has_doubt(&run, "duplicated") && throughput(&run).is_some(), "{:#}", size(&run));
+    }
+    before.assert_same();
+}
+
+#[test]
 fn a_device_whose_link_flaps_is_named_and_its_outages_are_timed() {
     let desk = Desk::new();
     let before = Snapshot::take();
