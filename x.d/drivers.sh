@@ -2,7 +2,7 @@
 # Part of x test-drivers: a machine for QEMU, made of Debian's packages. They are unpacked under target/, never installed.
 
 guest=$target/drivers
-guest_programs=(busybox-static coreutils dash iproute2 ethtool openssh-server openssh-client libgcc-s1)
+guest_programs=(busybox-static coreutils dash iproute2 ethtool openssh-server openssh-client libgcc-s1 irqbalance)
 # What configures interfaces by itself, for the machines that have systemd.
 guest_managers=(systemd udev dbus dbus-daemon dbus-bin dbus-system-bus-common network-manager ifupdown)
 guest_modules=(
@@ -18,7 +18,8 @@ guest_modules=(
 make_guest() {
   local program=$guest/program
   at_end+=(give_back)
-  [[ -e $guest/managers.cpio ]] || fetch_guest
+  local contents="${guest_programs[*]} ${guest_managers[*]} ${guest_modules[*]}"
+  [[ $(cat "$guest/contents" 2>/dev/null) == "$contents" ]] || fetch_guest
   rm -rf "$program"
   mkdir -p "$program/usr/bin"
   strip -o "$program/usr/bin/wireproof" "$target/debug/wireproof"
@@ -49,6 +50,7 @@ fetch_guest() {
   pack "$part/system" "$part/system.cpio"
   pack "$part/managers" "$part/managers.cpio"
   rm -rf "$part/debs" "$part/managers-debs" "$part/system" "$part/managers" "$part/kernel"
+  echo "$contents" >"$part/contents"
   mv "$part" "$guest"
 }
 

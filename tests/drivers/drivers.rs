@@ -8,6 +8,7 @@ mod control;
 mod facts;
 mod hosts;
 mod inspect;
+mod interrupts;
 mod lab;
 mod links;
 mod machine;
