@@ -32,6 +32,8 @@ const TRANSACTIONS: &str = "transactions";
 
 const TRANSFER: &str = "transfer";
 
+const FILES: &str = "files";
+
 const DOUBTS: &str = "doubts";
 
 const DEVICES: &str = "devices";
@@ -311,6 +313,11 @@ fn runs_of_transfers_are_reported_as_they_were() {
 }
 
 #[test]
+fn runs_of_small_files_and_from_disk_are_reported_as_they_were() {
+    all_runs(FILES);
+}
+
+#[test]
 fn newer_doubts_and_places_are_reported_as_they_were() {
     all_runs(DOUBTS);
 }
@@ -364,7 +371,7 @@ fn tables(name: &str, value: &Value, visit: &mut impl FnMut(&str, &serde_json::M
 fn every_doubt_place_and_failure_stands_in_a_store() {
     let mut found: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
     let mut schema = Value::Null;
-    for store in [EVERYTHING, TRANSACTIONS, TRANSFER, DOUBTS, DEVICES, ORDER, AGENTLESS] {
+    for store in [EVERYTHING, TRANSACTIONS, TRANSFER, FILES, DOUBTS, DEVICES, ORDER, AGENTLESS] {
         let desk = Desk::new(store, "variants");
         schema = desk.json(&["schema", "run"]);
         for (name, id) in desk.runs() {

@@ -305,8 +305,8 @@ pub fn transfer(input: &[u8]) {
 
 fn one_line(line: &str) {
     assert!(!line.contains('\n'));
-    if let Some((available, words)) = said::hello(line) {
-        assert_eq!(said::hello(&format!("{available} {words}")), Some((available, words)));
+    if let Some(hello @ said::Hello { available, of_file, words }) = said::hello(line) {
+        assert_eq!(said::hello(&format!("{available} {of_file} {words}")), Some(hello));
     }
     if let Some(answer @ said::Answer::Offer { size, port, words }) = said::answer(line) {
         assert_eq!(said::answer(&format!("{size} {port} {words}")), Some(answer));

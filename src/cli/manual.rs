@@ -192,6 +192,8 @@ const MANUALS: [Manual; 47] = [
         &[
             ("transfer --methods tcp,nc,scp --size \"256 MiB\"", "Three methods, and a smaller file."),
             ("transfer --mtus 1500,9000", "All methods, with two MTUs."),
+            ("transfer --contents small-files --methods rsync,scp", "10,000 files of 4 KiB, by two methods."),
+            ("transfer --file /srv/image.iso", "A file from disk to disk."),
         ],
     ),
     manual(

@@ -1,6 +1,12 @@
 //! A file from one end to the other, by wireproof itself and by real programs.
 
-use std::{fs, os::unix::fs::PermissionsExt, path::PathBuf, process::Output};
+use std::{
+    fs,
+    io::Write,
+    os::unix::fs::PermissionsExt,
+    path::PathBuf,
+    process::{Command, Output},
+};
 
 use serde_json::Value;
 
@@ -14,7 +20,7 @@ use crate::{
     waiting::soon,
 };
 
-const METHODS: &str = "tcp,tcp-jumbo,sendfile,nc,http,https,rsync,ftp-put,ftp-get,scp,sftp,iperf3";
+const METHODS: &str = "tcp,tcp-jumbo,sendfile,nc,http,https,rsync,ftp-put,ftp-get,scp,sftp,nfs3,nfs4,smb,iperf3";
 
 const SIZE: u64 = 16 << 20;
 
@@ -23,7 +29,8 @@ fn trials(done: &Done) -> Vec<Value> {
 }
 
 fn words<'a>(methods: &'a str, more: &[&'a str]) -> Vec<&'a str> {
-    [&["transfer", "--methods", methods, "--size", "16 MiB", "--repeats", "1", "--json"], more].concat()
+    let asked = ["--methods", methods, "--contents", "file", "--size", "16 MiB", "--repeats", "1", "--json"];
+    [&["transfer"], &asked[..], more].concat()
 }
 
 /// A path on which 16 MiB take seconds.
@@ -64,6 +71,10 @@ fn each_method_moves_a_file_is_reported_and_compared_and_leaves_nothing() {
         let is_own = ["tcp", "tcp-jumbo", "sendfile"].contains(&method);
         assert_eq!(trial["client_command"].is_null(), is_own, "{trial}");
         assert_eq!(trial["tcp"].as_array().unwrap().len(), usize::from(is_own), "{trial}");
+        // Where the kernel has TLS, nginx lets it encrypt.
+        let kernel_has_it = fs::exists("/proc/net/tls_stat").unwrap();
+        let kernel_tls = (method == "https").then_some(if kernel_has_it { "used" } else { "lacking" });
+        assert_eq!(trial["kernel_tls"].as_str(), kernel_tls, "{trial}");
     }
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     for words in [
@@ -72,6 +83,8 @@ fn each_method_moves_a_file_is_reported_and_compared_and_leaves_nothing() {
         "Rate of each method",
         "/usr/bin/curl",
         "aes128-gcm@openssh.com",
+        "/usr/bin/ganesha.nfsd",
+        "/usr/bin/smbclient",
         "too short to say what limited it",
     ] {
         assert!(page.contains(words), "{words}");
@@ -89,6 +102,128 @@ fn each_method_moves_a_file_is_reported_and_compared_and_leaves_nothing() {
 
 fn is_too_short(trial: &Value) -> bool {
     trial["limited_by"]["evidence"].as_str().unwrap().contains("too short to say")
+}
+
+#[test]
+fn small_files_have_a_column_and_limits_of_their_own() {
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    let plan = desk.plan(
+        "name = \"small\"\n[[transfer]]\nmethods = [\"tcp\", \"nc\", \"https\", \"rsync\", \"scp\", \"sftp\", \"smb\", \"iperf3\"]\n\
+         contents = [\"file\", \"small-files\"]\nsize = \"16 MiB\"\n[[limits]]\nmetric = \"small_file_rate\"\nat_least = \"10 files/s\"\n\
+         [[limits]]\nmetric = \"damaged\"\nat_most = \"0\"\n",
+    );
+    let out = desk.path("out");
+    let done = desk.run(&["verify", text(&plan), "--json", "--out", text(&out), "--format", "html,csv"]);
+    // One trial decides no limit of a rate.
+    assert_eq!(done.status, 4, "{}", done.err);
+    before.assert_same();
+    let all = trials(&done);
+    let small: Vec<&Value> = all.iter().filter(|trial| trial["contents"] == "small-files").collect();
+    assert_eq!((all.len(), small.len()), (8 + 7, 7), "iperf3 moves no files");
+    for trial in small {
+        assert_eq!(
+            (trial["arrived_bytes"].as_u64(), trial["verified"].as_bool()),
+            (Some(10_000 << 12), Some(true)),
+            "{trial}"
+        );
+        let rate = 10_000.0 / trial["seconds"].as_f64().unwrap();
+        assert!((trial["files_per_second"].as_f64().unwrap() - rate).abs() < 0.01, "{trial}");
+    }
+    assert!(all.iter().all(|trial| trial["contents"] == "small-files" || trial["files_per_second"].is_null()));
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    for words in [
+        "10,000 files of 4 KiB",
+        "Small files (files/s)",
+        "tar -f - -c contents | /usr/bin/nc.openbsd",
+        "Rate of small files",
+    ] {
+        assert!(page.contains(words), "{words}");
+    }
+}
+
+#[test]
+fn a_file_goes_from_disk_to_disk_and_its_faults_are_named() {
+    const BED: &str = "moved";
+    let desk = Desk::new();
+    // Programs reach it as nobody.
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), fs::Permissions::from_mode(0o755)).unwrap();
+    let file = folder.path().join("an image");
+    fs::write(&file, vec![7; SIZE as usize]).unwrap();
+    let alone = || fs::read_dir(folder.path()).unwrap().count() == 1;
+    let of = |methods| {
+        let asked = ["--contents", "file", "--file", text(&file), "--repeats", "1", "--json"];
+        [&["transfer", "--methods", methods], &asked[..]].concat()
+    };
+    let methods = "tcp,sendfile,nc,http,rsync,ftp-get,sftp,nfs4,smb";
+    let moved = desk.run(&of(methods));
+    assert_whole(&moved, methods);
+    assert!(alone(), "what arrived is gone");
+    for trial in trials(&moved) {
+        let rates =
+            ["disk_read_bytes_per_second", "disk_write_bytes_per_second"].map(|name| trial[name].as_f64().unwrap());
+        assert!(rates.iter().all(|rate| *rate > 0.0) && trial["bytes"] == SIZE, "{trial}");
+    }
+    let shown = desk.run(&["report", "last", "--format", "md", "--out", text(&desk.path("out"))]);
+    assert_eq!(shown.status, 0, "{}", shown.err);
+    let page = fs::read_to_string(desk.path("out").join("report.md")).unwrap();
+    assert!(page.contains("Disk reads") && page.contains(text(&file)), "{page}");
+    {
+        let _bed = desk.bed(BED, &[]);
+        Bad::new(&desk, BED).at("a", SLOW);
+        let run = desk.start(&[&of("nc")[..], &["--bed", BED]].concat());
+        assert!(soon(|| !processes("nc.openbsd\0-n\0-N\0").is_empty()), "no client comes");
+        fs::OpenOptions::new().append(true).open(&file).unwrap().write_all(b"more").unwrap();
+        let done = done(run.wait_with_output().unwrap());
+        done.fails(1, &["an image", "it changed while it was moved"]);
+        assert!(alone());
+    }
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o600)).unwrap();
+    desk.run(&of("nc")).fails(1, &["an image", "chmod o+r"]);
+    fs::remove_file(&file).unwrap();
+    desk.run(&of("nc")).fails(1, &["an image", "No such file"]);
+    desk.run(&[&of("nc")[..], &["--size", "1 MiB"]].concat()).fails(2, &["--size", "--file"]);
+}
+
+#[test]
+fn a_disk_without_room_is_named_before_anything_moves() {
+    let desk = Desk::new();
+    let disk = tempfile::tempdir().unwrap();
+    let mount =
+        Command::new("mount").args(["-t", "tmpfs", "-o", "size=20m,mode=755", "none", text(disk.path())]).status();
+    assert!(mount.unwrap().success());
+    let file = disk.path().join("image");
+    fs::write(&file, vec![7; SIZE as usize]).unwrap();
+    let done =
+        desk.run(&["transfer", "--methods", "nc,tcp", "--contents", "file", "--file", text(&file), "--repeats", "1"]);
+    let left = fs::read_dir(disk.path()).unwrap().count();
+    assert!(Command::new("umount").arg(disk.path()).status().unwrap().success());
+    done.fails(1, &["the disk has room for"]);
+    assert_eq!(left, 1);
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_no_server_of_nfs_or_smb() {
+    const BED: &str = "moved";
+    let desk = Desk::new();
+    let before = Snapshot::take();
+    {
+        let _bed = desk.bed(BED, &[]);
+        let bad = Bad::new(&desk, BED);
+        bad.at("a", SLOW);
+        bad.at("b", &SLOW.replace("lab-a", "lab-b"));
+        let programs = processes("");
+        for (method, client) in [("nfs3", "nfs-cp\0"), ("smb", "smbclient\0")] {
+            let mut run = desk.start(&words(method, &["--bed", BED]));
+            assert!(soon(|| !processes(client).is_empty()), "{method}: no client comes: {:?}", run.try_wait());
+            run.kill().unwrap();
+            run.wait().unwrap();
+            assert!(soon(|| processes("").is_subset(&programs)), "{method}: {:?}", processes(""));
+        }
+        assert!(folders("thread-self").is_empty(), "{:?}", folders("thread-self"));
+    }
+    before.assert_same();
 }
 
 #[test]
@@ -211,4 +346,5 @@ fn transfers_that_cannot_be_are_refused_with_advice() {
     refused(&["--size", "0 B"], &["size", "1 B and 1024 GiB"]);
     refused(&["--methods", "nc,nc"], &["names transfer nc IPv4 twice"]);
     refused(&["--duration", "1 s"], &["--duration"]);
+    refused(&["--methods", "iperf3", "--contents", "small-files"], &["none of the methods moves these contents"]);
 }

@@ -182,7 +182,9 @@ impl DifferenceKind {
     /// Statement of the difference of this metric.
     pub fn of(metric: Metric) -> Self {
         match metric.quantity() {
-            Quantity::Time | Quantity::Rate | Quantity::PacketRate | Quantity::TransactionRate => Self::Share,
+            Quantity::Time | Quantity::Rate | Quantity::PacketRate | Quantity::TransactionRate | Quantity::FileRate => {
+                Self::Share
+            }
             Quantity::Share => Self::Points,
             Quantity::Size => Self::Bytes,
             Quantity::Count => Self::Count,

@@ -18,6 +18,8 @@ pub enum Quantity {
     PacketRate,
     /// Transactions or connections per second.
     TransactionRate,
+    /// Files per second.
+    FileRate,
     /// Bytes.
     Size,
     /// A part of 1.
@@ -136,6 +138,8 @@ metrics! {
     Failed = "failed" of "transactions": Share, Lower;
     /// Contents of a file that arrived whole, per second, from the start of the client to its end.
     TransferRate = "transfer_rate" of "transfer": Rate, Higher;
+    /// Small files that arrived whole, per second, from the start of the client to its end.
+    SmallFileRate = "small_file_rate" of "transfer": FileRate, Higher;
     /// Transfers whose contents are other ones at the receiving end.
     Damaged = "damaged" of "transfer": Count, Lower;
     /// Checks of forwarding that failed.
@@ -167,6 +171,7 @@ impl Quantity {
             Self::Rate => "bit/s",
             Self::PacketRate => "packets/s",
             Self::TransactionRate => "transactions/s",
+            Self::FileRate => "files/s",
             Self::Size => "bytes",
             Self::Share => "share of 1",
             Self::Count => "count",
@@ -182,6 +187,9 @@ impl Quantity {
             Self::TransactionRate => {
                 text.parse::<TransactionRate>().map(|rate| rate.0 as f64).map_err(|e| e.to_string())
             }
+            Self::FileRate => text.trim_end_matches("files/s").trim_end().parse::<u32>().map(f64::from).map_err(|_| {
+                format!("\"{text}\" is not a number of files a second, like \"2000\" or \"2000 files/s\"")
+            }),
             Self::Size => text
                 .trim_end_matches('B')
                 .trim_end()

@@ -74,6 +74,15 @@ pub enum Evidence {
     },
     /// Neither cores nor counters of the ends could be read.
     NothingRead,
+    /// A file moved about as quickly as a disk alone.
+    Disk {
+        /// Whether the disk reads it; otherwise it writes it.
+        reads: bool,
+        /// Rate of the disk alone, in bit/s.
+        disk_bps: f64,
+        /// Measured rate, in bit/s.
+        bps: f64,
+    },
     /// The transfer was too short for cores and counters to say anything.
     TooShort {
         /// Its time, in seconds.
@@ -208,6 +217,8 @@ pub enum Place {
     FileDescriptors,
     /// The number of connections, each of which waits for its response.
     Connections,
+    /// The disk that a file comes from or goes to.
+    Disk,
     /// The TCP window: congestion or receive window against RTT.
     Window,
     /// TCP's congestion control.
@@ -244,6 +255,7 @@ choice!(Place, "a place", {
     EphemeralPorts = "ephemeral ports",
     FileDescriptors = "file descriptors",
     Connections = "number of connections",
+    Disk = "disk",
     Window = "window",
     CongestionControl = "congestion control",
     Interruption = "interruption",

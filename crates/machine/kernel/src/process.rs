@@ -1,17 +1,25 @@
 //! Other processes.
 
-use std::{fs, io, os::unix::process::CommandExt, process::Command, time::Duration};
+use std::{
+    ffi::CString,
+    fs, io,
+    os::unix::{ffi::OsStrExt, process::CommandExt},
+    path::Path,
+    process::Command,
+    time::Duration,
+};
 
 use model::Nanos;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
     fd::OwnedFd,
     io::Errno,
+    mount::{MountPropagationFlags, mount_bind, mount_change},
     param::clock_ticks_per_second,
     process::{
         Pid, PidfdFlags, Signal, getpid, getppid, pidfd_open, pidfd_send_signal, set_parent_process_death_signal,
     },
-    thread::{CpuSet, sched_setaffinity},
+    thread::{CpuSet, UnshareFlags, sched_setaffinity, unshare_unsafe},
 };
 
 use crate::{
@@ -80,6 +88,21 @@ pub fn tie(command: &mut Command, core: Option<usize>) -> &mut Command {
     };
     // SAFETY: the closure makes three system calls, and takes no memory and no lock.
     unsafe { command.pre_exec(tie) }
+}
+
+/// Lets a child, and its children, find this folder at `/run` instead of the sockets of the machine's services, and leave their own there.
+/// It takes root's rights.
+pub fn give_own_run(command: &mut Command, folder: &Path) -> io::Result<()> {
+    let folder = CString::new(folder.as_os_str().as_bytes())?;
+    let bind = move || {
+        // SAFETY: the child has one thread, and shares no mounts with others that depend on them.
+        unsafe { unshare_unsafe(UnshareFlags::NEWNS) }?;
+        mount_change(c"/", MountPropagationFlags::PRIVATE | MountPropagationFlags::REC)?;
+        Ok(mount_bind(&*folder, c"/run")?)
+    };
+    // SAFETY: the closure makes three system calls, and takes no memory and no lock.
+    unsafe { command.pre_exec(bind) };
+    Ok(())
 }
 
 /// Parent of a process; `None` if it is gone, or has no parent in this PID namespace.
@@ -204,6 +227,19 @@ mod tests {
         }
         assert!(found("sleep", "0.062") && !found("sleep", "none of these") && !found("leep", "0.0625"));
         child.kill().and_then(|()| child.wait()).expect("ours");
+    }
+
+    #[test]
+    fn a_child_with_a_run_of_its_own_leaves_the_machines_alone() {
+        let folder = std::env::temp_dir().join(format!("wireproof-run-{}", std::process::id()));
+        fs::create_dir(&folder).expect("room for it");
+        let mut command = Command::new("touch");
+        give_own_run(&mut command, &folder).expect("a path");
+        let status = command.arg("/run/wireproof-of-a-child").status();
+        let (is_there, is_here) =
+            (folder.join("wireproof-of-a-child").exists(), Path::new("/run/wireproof-of-a-child").exists());
+        fs::remove_dir_all(&folder).expect("ours");
+        assert!(status.expect("a program").success() && is_there && !is_here);
     }
 
     #[test]

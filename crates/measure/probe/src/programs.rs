@@ -31,10 +31,16 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
     folders.map(|folder| folder.join(name)).find(|path| path.is_absolute() && path.is_file())
 }
 
-/// A call of a program, by a user without rights where this process is root, and without our environment.
-pub(crate) fn command(program: &Path) -> Command {
+/// A call of a program that needs this process's rights, without our environment.
+pub(crate) fn command_with_rights(program: &Path) -> Command {
     let mut command = Command::new(program);
     command.env_clear();
+    command
+}
+
+/// A call of a program, by a user without rights where this process is root, and without our environment.
+pub(crate) fn command(program: &Path) -> Command {
+    let mut command = command_with_rights(program);
     if is_root() {
         command.uid(NOBODY).gid(NOBODY);
     }

@@ -61,6 +61,10 @@ fn evidence(evidence: &Evidence, rate: impl Fn(f64) -> String, t: &Texts) -> Str
             with(&[("control", control), ("allowed", &show::rate(*allowed_bps)), ("bps", &show::rate(*bps))])
         }
         Evidence::NothingRead => with(&[]),
+        Evidence::Disk { reads, disk_bps, bps } => {
+            let key = if *reads { "evidence-disk" } else { "evidence-disk-writes" };
+            t.with(key, &[("disk", &show::rate(*disk_bps)), ("bps", &show::rate(*bps))])
+        }
         Evidence::TooShort { seconds, least } => with(&[("seconds", &format!("{seconds:.2}")), ("least", least)]),
         Evidence::Silent { seconds, of } => with(&[("seconds", seconds), ("of", of)]),
         Evidence::AsAsked { intended, achieved } | Evidence::Behind { intended, achieved } => {

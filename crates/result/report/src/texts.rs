@@ -154,7 +154,7 @@ mod tests {
         rfc2544::Deviation,
         router,
         search::{Classification, Irregular},
-        trial::{ForwardingCheck, ForwardingFault, ForwardingField, NotApplicable, Refusal, StageName},
+        trial::{ForwardingCheck, ForwardingFault, ForwardingField, KernelTls, NotApplicable, Refusal, StageName},
         tuning::{StepOutcome, WhyLeftOut},
     };
     use schemars::JsonSchema;
@@ -216,6 +216,7 @@ mod tests {
             of("measurement", names::<ProbeSpec>()),
             of("failed", names::<FailureKind>()),
             of("transfer-method", names::<TransferMethod>()),
+            of("transfer-kernel-tls", names::<KernelTls>()),
             of("forwarding-check", names::<ForwardingCheck>()),
             of("forwarding-fault", names::<ForwardingFault>()),
             of("forwarding-field", names::<ForwardingField>()),

@@ -116,7 +116,12 @@ impl Limit {
     fn lean_on<'a>(&self, id: &'a str) -> Result<Criterion<'a>, String> {
         if matches!(
             self.metric.quantity(),
-            Quantity::Size | Quantity::Share | Quantity::PacketRate | Quantity::TransactionRate | Quantity::Count
+            Quantity::Size
+                | Quantity::Share
+                | Quantity::PacketRate
+                | Quantity::TransactionRate
+                | Quantity::FileRate
+                | Quantity::Count
         ) {
             return Err(format!("no reference has a {}; write at_least or at_most", self.metric));
         }

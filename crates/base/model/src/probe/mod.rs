@@ -43,7 +43,7 @@ pub use packets::{Engine, PacketsSpec};
 pub use path::{LARGEST_PATH_MTU, PathSpec};
 pub use profile::{Amount, FarService, Probe, Profile, Selectors};
 pub use transactions::{Exchange, HttpPath, HttpPathError, HttpServer, TransactionsSpec};
-pub use transfer::{ORDINARY_TRANSFER, TransferMethod, TransferSpec};
+pub use transfer::{ORDINARY_TRANSFER, SMALL_FILE, SMALL_FILES, TransferContents, TransferMethod, TransferSpec};
 
 pub use crate::network::{Direction, IpVersion, Protocol, Stack, WaitMode};
 use crate::units::{Mtu, Nanos, PacketRate};

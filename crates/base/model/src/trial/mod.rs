@@ -32,7 +32,7 @@ pub use packets::{
 pub use path::{Hop, HopTimes, Leg, PathDevice, PathResult, Refusal};
 pub use times::{NEEDED_ABOVE, Pacing, Sample, TimeSummary};
 pub use transactions::{TransactionsResult, TransactionsServed};
-pub use transfer::{Lack, Program, TransferResult, TransferSide};
+pub use transfer::{Disks, KernelTls, Lack, Program, TransferResult, TransferSide};
 
 use self::measurement::Measurement;
 use crate::{

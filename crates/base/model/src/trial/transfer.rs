@@ -4,9 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::{Measures, TcpState, goodput::connection};
 use crate::{
+    choice::choice,
     figure::{Figure, Metric},
     plausible::{Checked, FLOWS, bytes, each, entries, no_more_than, rate, seconds, text, within_trial},
-    probe::{Conditions, TransferSpec},
+    probe::{Conditions, SMALL_FILES, TransferSpec},
     units::Mtu,
 };
 
@@ -25,7 +26,34 @@ pub struct TransferSide {
     pub sha256: Option<String>,
     /// The sender's connection at its end (`TCP_INFO`), where wireproof has it.
     pub tcp: Vec<TcpState>,
+    /// Whether the kernel encrypted; where TLS carries the contents, at the serving end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_tls: Option<KernelTls>,
+    /// Rate of the disk alone, in bit/s: reading at the end that sends a file from there, writing at the other.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disk_bps: Option<f64>,
 }
+
+/// Rates of the disks alone, in bit/s, where a file goes from disk to disk.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Disks {
+    /// Reading at the end that sends.
+    pub read_bps: f64,
+    /// Writing at the end that receives, until it is on disk.
+    pub write_bps: f64,
+}
+
+choice!(
+    /// Part of the kernel in TLS.
+    KernelTls, "a use of TLS in the kernel", {
+        /// It encrypted (kTLS).
+        Used = "used",
+        /// It could, but the server did not ask it to.
+        Unused = "unused",
+        /// It has no TLS, or the module is not loaded.
+        Lacking = "lacking",
+    }
+);
 
 /// A program and the package that brings it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
@@ -73,6 +101,12 @@ pub struct TransferResult {
     /// The sender's connection at its end (`TCP_INFO`), where wireproof has it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tcp: Vec<TcpState>,
+    /// Whether the kernel encrypted, where TLS carries the contents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub kernel_tls: Option<KernelTls>,
+    /// Rates of the disks alone, where the file went from disk to disk.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub disks: Option<Disks>,
 }
 
 impl TransferResult {
@@ -85,6 +119,11 @@ impl TransferResult {
     /// MiB per second.
     pub fn mib_per_s(&self) -> Option<f64> {
         Some(self.bps()? / 8.0 / (1 << 20) as f64)
+    }
+
+    /// Small files per second, where they are the contents.
+    pub fn files_per_s(&self, spec: &TransferSpec) -> Option<f64> {
+        self.bps().filter(|_| spec.is_many()).map(|_| SMALL_FILES as f64 / self.seconds)
     }
 
     /// Whether both ends had what the method takes.
@@ -103,7 +142,11 @@ impl Measures for TransferSpec {
 
     fn figures(&self, result: &TransferResult, _far: &str) -> Vec<Figure> {
         let damaged = result.verified.map(|is_same| f64::from(u8::from(!is_same)));
-        let figures = [Figure::known(Metric::TransferRate, result.bps()), Figure::known(Metric::Damaged, damaged)];
+        let rate = match self.is_many() {
+            true => Figure::known(Metric::SmallFileRate, result.files_per_s(self)),
+            false => Figure::known(Metric::TransferRate, result.bps()),
+        };
+        let figures = [rate, Figure::known(Metric::Damaged, damaged)];
         figures.into_iter().flatten().collect()
     }
 
@@ -115,6 +158,10 @@ impl Measures for TransferSpec {
             no_more_than("size", result.size, "arrived", result.arrived)?;
         }
         rate("bits per second", result.bps().unwrap_or_default())?;
+        if let Some(disks) = &result.disks {
+            rate("read_bps", disks.read_bps)?;
+            rate("write_bps", disks.write_bps)?;
+        }
         entries("lacks", result.lacks.len(), 2)?;
         entries("tcp", result.tcp.len(), FLOWS)?;
         each("tcp", &result.tcp, connection)
@@ -128,6 +175,7 @@ impl Measures for TransferSpec {
 /// Whether the counts of a side are possible.
 pub(super) fn check(side: &TransferSide) -> Checked {
     bytes("bytes", side.bytes)?;
+    rate("disk_bps", side.disk_bps.unwrap_or_default())?;
     seconds("seconds", side.seconds.unwrap_or_default())?;
     side.command.as_deref().map_or(Ok(()), |command| text("command", command))?;
     side.sha256.as_deref().map_or(Ok(()), |hash| text("sha256", hash))?;
@@ -144,12 +192,12 @@ mod tests {
     use super::*;
     use crate::{
         fixture,
-        probe::{IpVersion, TransferMethod},
+        probe::{TransferContents, TransferMethod},
         trial::Measured,
     };
 
-    fn figures(result: TransferResult) -> Vec<(Metric, f64)> {
-        let spec = TransferSpec { method: TransferMethod::Nc, ip: IpVersion::V4, size: None, mtu: None };
+    fn figures(contents: TransferContents, result: TransferResult) -> Vec<(Metric, f64)> {
+        let spec = TransferSpec { contents, ..TransferSpec::new(TransferMethod::Nc) };
         let trial = fixture::trial(Measured::Transfer { spec, result: Box::new(result) });
         trial.figures().iter().map(|figure| (figure.metric, figure.value.low)).collect()
     }
@@ -165,14 +213,19 @@ mod tests {
             seconds: 0.5,
             verified: Some(true),
             tcp: vec![],
+            kernel_tls: None,
+            disks: None,
         };
         assert_eq!(whole.mib_per_s(), Some(2.0));
-        assert_eq!(figures(whole.clone()), [(Metric::TransferRate, 16_777_216.0), (Metric::Damaged, 0.0)]);
+        let file = TransferContents::File;
+        assert_eq!(figures(file, whole.clone()), [(Metric::TransferRate, 16_777_216.0), (Metric::Damaged, 0.0)]);
+        let many = figures(TransferContents::SmallFiles, whole.clone());
+        assert_eq!(many, [(Metric::SmallFileRate, 20_000.0), (Metric::Damaged, 0.0)]);
         let damaged = TransferResult { verified: Some(false), ..whole.clone() };
-        assert_eq!(figures(damaged), [(Metric::Damaged, 1.0)]);
+        assert_eq!(figures(file, damaged), [(Metric::Damaged, 1.0)]);
         let program = Program { name: "nc".to_owned(), package: "netcat-openbsd".to_owned() };
         let lack = Lack { endpoint: "b".to_owned(), program };
         assert_eq!(lack.remedy(), "sudo apt install netcat-openbsd");
-        assert_eq!(figures(TransferResult { lacks: vec![lack], verified: None, ..whole }), []);
+        assert_eq!(figures(file, TransferResult { lacks: vec![lack], verified: None, ..whole }), []);
     }
 }

@@ -1,6 +1,9 @@
 //! Transfers of a file.
 
-use model::{Direction, Measured, Mtu, SideFigures, TransferResult, TransferSide, TransferSpec, trial::Lack};
+use model::{
+    Direction, Measured, Mtu, SideFigures, TransferResult, TransferSide, TransferSpec,
+    trial::{Disks, Lack},
+};
 
 use super::{Assembled, Ends, Rules, Sides};
 use crate::misfit::{LEAST_TCP_MTU, Misfit};
@@ -35,6 +38,7 @@ fn result(spec: &TransferSpec, mtu: Mtu, names: [&str; 2], sides: [TransferSide;
         Direction::Reverse => (&far, &near),
         Direction::Forward | Direction::Both => (&near, &far),
     };
+    let disks = sent.disk_bps.zip(received.disk_bps).map(|(read_bps, write_bps)| Disks { read_bps, write_bps });
     let hashes = sent.sha256.as_ref().zip(received.sha256.as_ref());
     TransferResult {
         mtu,
@@ -45,12 +49,14 @@ fn result(spec: &TransferSpec, mtu: Mtu, names: [&str; 2], sides: [TransferSide;
         verified: hashes.map(|(sent_hash, hash)| sent_hash == hash && sent.bytes == received.bytes),
         commands: [near.command, far.command],
         tcp: near.tcp,
+        kernel_tls: far.kernel_tls,
+        disks,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use model::{IpVersion, TransferMethod, trial::Program};
+    use model::{TransferMethod, trial::Program};
 
     use super::*;
 
@@ -61,7 +67,7 @@ mod tests {
     #[test]
     fn contents_that_differ_are_damaged_whichever_way_they_went() {
         for method in [TransferMethod::Nc, TransferMethod::Http] {
-            let spec = TransferSpec { method, ip: IpVersion::V4, size: None, mtu: None };
+            let spec = TransferSpec::new(method);
             let of = |near, far| result(&spec, Mtu(1500), ["a", "b"], [near, far]);
             let same = of(side(9, "x", Some(2.0)), side(9, "x", None));
             assert_eq!((same.size, same.arrived, same.seconds, same.verified), (9, 9, 2.0, Some(true)));
@@ -72,7 +78,7 @@ mod tests {
 
     #[test]
     fn a_missing_program_is_told_with_its_end() {
-        let spec = TransferSpec { method: TransferMethod::FtpGet, ip: IpVersion::V4, size: None, mtu: None };
+        let spec = TransferSpec::new(TransferMethod::FtpGet);
         let program = Program { name: "vsftpd".to_owned(), package: "vsftpd".to_owned() };
         let far = TransferSide { lacks: Some(program.clone()), ..TransferSide::default() };
         let result = result(&spec, Mtu(1500), ["a", "b"], [TransferSide::default(), far]);

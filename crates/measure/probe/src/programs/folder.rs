@@ -45,7 +45,7 @@ impl Folder {
     }
 
     /// A folder in it that belongs to the program.
-    pub(crate) fn make_room(&self, name: &str) -> io::Result<PathBuf> {
+    pub(crate) fn make_room(&self, name: impl AsRef<Path>) -> io::Result<PathBuf> {
         let room = self.path().join(name);
         fs::create_dir(&room)?;
         fs::set_permissions(&room, Permissions::from_mode(0o700))?;

@@ -15,6 +15,9 @@ const LONGEST_VERSION: usize = 20;
 /// The first version with the option `-e`.
 const ERROR_LOG: [u32; 3] = [1, 19, 5];
 
+/// The first version with TLS in the kernel (`Options KTLS` of OpenSSL 3).
+const KERNEL_TLS: [u32; 3] = [1, 21, 4];
+
 /// Modules with a folder for temporary files, which a build can leave out.
 const MODULES: [&str; 4] = ["proxy", "fastcgi", "uwsgi", "scgi"];
 
@@ -58,9 +61,17 @@ impl Program {
 
     /// Whether it can be told on the command line where its errors go.
     pub(crate) fn takes_error_log(&self) -> bool {
+        self.numbers() >= ERROR_LOG
+    }
+
+    /// Whether it and its OpenSSL let the kernel encrypt where they are asked to.
+    pub(crate) fn knows_kernel_tls(&self) -> bool {
+        self.numbers() >= KERNEL_TLS && self.about.contains("OpenSSL 3")
+    }
+
+    fn numbers(&self) -> [u32; 3] {
         let mut numbers = self.version.split('.').map_while(|number| number.parse::<u32>().ok());
-        let numbers: [u32; 3] = std::array::from_fn(|_| numbers.next().unwrap_or(0));
-        numbers >= ERROR_LOG
+        std::array::from_fn(|_| numbers.next().unwrap_or(0))
     }
 
     /// Modules whose folders for temporary files it has to be told of.
@@ -93,6 +104,9 @@ mod tests {
         assert_eq!((debian.version().as_str(), debian.takes_error_log()), ("nginx/1.22.1", true));
         assert_eq!(debian.modules().collect::<Vec<_>>(), ["proxy", "fastcgi", "uwsgi"]);
         let old = program("nginx version: nginx/1.18.0 (Ubuntu)\n");
+        assert!(!debian.knows_kernel_tls() && !old.knows_kernel_tls());
+        let new = program("nginx version: nginx/1.22.1\nbuilt with OpenSSL 3.0.22 25 Aug 2026\n");
+        assert!(new.knows_kernel_tls());
         assert_eq!((old.version().as_str(), old.takes_error_log()), ("nginx/1.18.0", false));
         assert_eq!(program("\u{1b}[31m").version(), "nginx/");
     }

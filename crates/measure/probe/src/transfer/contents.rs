@@ -1,14 +1,20 @@
 //! The contents that are moved: random, the same for one token, and hashed.
 
 use std::{
-    fs,
+    fs::{self, File},
     io::{self, Read, Write},
+    path::{Path, PathBuf},
 };
 
+use kernel::file::open_no_link;
+use model::probe::{SMALL_FILE, SMALL_FILES};
 use sha2::{Digest, Sha256};
 
 /// Bytes that are made or read at once.
 const CHUNK: usize = 256 << 10;
+
+/// Most entries of a folder that are read.
+const MOST: usize = SMALL_FILES as usize + 1;
 
 /// Random bytes (SplitMix64): no method can compress or guess them.
 pub(super) struct Source(u64);
@@ -44,10 +50,69 @@ pub(super) fn make(token: u32, size: u64, to: &mut impl Write) -> io::Result<Str
 
 /// Length and hash of what can be read.
 pub(super) fn hashed(from: &mut impl Read) -> io::Result<(u64, String)> {
-    let (mut hash, mut length, mut chunk) = (Sha256::new(), 0, vec![0; CHUNK]);
+    let mut hash = Sha256::new();
+    Ok((add(&mut hash, from)?, words(hash)))
+}
+
+/// Writes the small files into a folder, which exists; gives the hash of their names and contents.
+pub(super) fn make_many(token: u32, folder: &Path, own: impl Fn(&File) -> io::Result<()>) -> io::Result<String> {
+    let (mut source, mut hash) = (Source::of(token), Sha256::new());
+    let mut bytes = vec![0; SMALL_FILE.0 as usize];
+    for number in 0..SMALL_FILES {
+        let path = small_file(folder, number);
+        source.fill(&mut bytes);
+        let mut file = File::create_new(&path)?;
+        file.write_all(&bytes)?;
+        own(&file)?;
+        begin(&mut hash, &path);
+        hash.update(&bytes);
+    }
+    Ok(words(hash))
+}
+
+/// Length of all files of a folder, and the hash of their names and contents; of none where there is no such folder.
+pub(super) fn hashed_many(folder: &Path) -> io::Result<(u64, String)> {
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
+        // One more than there are shows in the length.
+        entries => entries?.take(MOST).map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?,
+    };
+    let (mut hash, mut length, mut paths) = (Sha256::new(), 0, entries);
+    paths.sort();
+    for path in paths {
+        begin(&mut hash, &path);
+        length += add(&mut hash, &mut opened(&path)?.take(SMALL_FILE.0 + 1))?;
+    }
+    Ok((length, words(hash)))
+}
+
+/// A file of the room, which belongs to the program's user: a link or a FIFO of that user leads this process nowhere.
+pub(super) fn opened(path: &Path) -> io::Result<File> {
+    open_no_link(path)?.ok_or_else(|| io::Error::other("it is no regular file"))
+}
+
+/// Path of a small file: digits, as many in each, which programs that fetch a list can count through.
+pub(super) fn small_file(folder: &Path, number: u64) -> PathBuf {
+    folder.join(format!("{number:05}"))
+}
+
+/// Names all small files as curl does.
+pub(super) fn all_small_files() -> String {
+    format!("[00000-{:05}]", SMALL_FILES - 1)
+}
+
+/// Begins the contents of a file.
+fn begin(hash: &mut Sha256, path: &Path) {
+    hash.update(path.file_name().unwrap_or_default().as_encoded_bytes());
+    hash.update([0]);
+}
+
+/// Adds all that can be read; gives its length.
+fn add(hash: &mut Sha256, from: &mut impl Read) -> io::Result<u64> {
+    let (mut length, mut chunk) = (0, vec![0; CHUNK]);
     loop {
         match from.read(&mut chunk)? {
-            0 => return Ok((length, words(hash))),
+            0 => return Ok(length),
             read => {
                 hash.update(&chunk[..read]);
                 length += read as u64;
@@ -84,6 +149,18 @@ mod tests {
         assert_ne!(made(7, odd).1, made(8, odd).1);
         assert_ne!(made(7, odd).1, made(7, odd - 1).1);
         assert_eq!(made(1, 0).1, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+    }
+
+    #[test]
+    fn small_files_hash_by_name_and_contents() {
+        let folder = tempfile::tempdir().expect("room for it");
+        let hash = make_many(7, folder.path(), |_| Ok(())).expect("room for them");
+        let size = SMALL_FILES * SMALL_FILE.0;
+        assert_eq!(hashed_many(folder.path()).expect("readable"), (size, hash.clone()));
+        fs::rename(small_file(folder.path(), 1), folder.path().join("x")).expect("ours");
+        let renamed = hashed_many(folder.path()).expect("readable");
+        assert!(renamed.0 == size && renamed.1 != hash);
+        assert_eq!(hashed_many(&folder.path().join("none")).expect("none").0, 0);
     }
 
     #[test]

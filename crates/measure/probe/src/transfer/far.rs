@@ -1,6 +1,8 @@
 //! The end that listens.
 
 use std::{
+    fs::File,
+    io,
     net::{SocketAddr, TcpListener, TcpStream},
     path::PathBuf,
 };
@@ -13,14 +15,17 @@ use model::{
 use socket2::Type;
 
 use super::{
-    DATA, LINE, contents, lacking,
+    Before, DATA, HASHED, LINE, contents,
+    disk::DiskFile,
+    kernel_tls, lacking,
     line::Line,
+    make_ready, many,
     methods::{self, Call, Method},
     own,
     place::Place,
     run::Running,
-    said::{self, LACKS},
-    sends, size, unable,
+    said::{self, Hello, LACKS},
+    sends, size, source, unable,
 };
 use crate::{
     Control, Prepared, ProbeError, Window,
@@ -42,6 +47,8 @@ pub(super) struct Far {
 struct Agreed<'a> {
     line: Line,
     size: u64,
+    /// File on disk that this end sends.
+    on_disk: Option<DiskFile>,
     control: &'a Control,
     window: &'a dyn Window,
 }
@@ -54,10 +61,8 @@ impl Far {
         socket.set_nonblocking(true).map_err(socket_error("set O_NONBLOCK for", any))?;
         let listener = TcpListener::from(socket);
         let address = listener.local_addr().map_err(socket_error("ask the port of", any))?;
-        let program = methods::of(spec.method).map(|method| {
-            let made = method.maker().map_or(Ok(()), |maker| maker.find().map(drop));
-            made.and_then(|()| method.server().find())
-        });
+        let program = methods::of(spec.method)
+            .map(|method| methods::find_others(method, spec, method.maker()).and_then(|()| method.server().find()));
         let pending = PendingConnections::new(listener, address, setup.token);
         Ok(Self { spec: spec.clone(), setup: setup.clone(), pending, program })
     }
@@ -84,13 +89,18 @@ impl Far {
             Some(Ok(program)) => Some(program),
             None => None,
         };
-        let Some((available, words)) = said::hello(&hello) else {
+        let Some(Hello { available, of_file: of_near, words }) = said::hello(&hello) else {
             // The near end lacks its program.
             line.say(LACKS)?;
             return Ok(TransferSide::default());
         };
-        let size = size(&self.spec, available.min(contents::available()))?;
-        let agreed = Agreed { line, size, control, window };
+        let on_disk = source(&self.spec, Side::Far)?;
+        let size = match (&on_disk, of_near) {
+            (Some(file), _) => file.size(),
+            (None, 0) => size(&self.spec, available.min(contents::available()))?,
+            (None, size) => size,
+        };
+        let agreed = Agreed { line, size, on_disk, control, window };
         match methods::of(self.spec.method).zip(program) {
             Some((method, program)) => self.serve_by(method, &program, words, agreed),
             None => self.receive(agreed),
@@ -99,7 +109,41 @@ impl Far {
 
     /// Takes the contents that wireproof itself sends.
     fn receive(&mut self, mut agreed: Agreed<'_>) -> Result<TransferSide, ProbeError> {
+        if self.spec.is_many() || self.spec.file.is_some() {
+            return self.receive_files(agreed);
+        }
         let mut memory = own::memory(agreed.size)?;
+        let bytes = self.take(&mut agreed, |stream, control| own::receive(stream, &mut memory, control))?;
+        let have = memory.len().min(usize::try_from(bytes).unwrap_or(usize::MAX));
+        let (_, hash) = contents::hashed(&mut &memory[..have]).map_err(|error| unable("contents", error))?;
+        agreed.line.say(HASHED)?;
+        Ok(TransferSide { bytes, sha256: Some(hash), ..TransferSide::default() })
+    }
+
+    /// Takes the small files that wireproof itself sends, or one that goes to disk.
+    fn receive_files(&mut self, mut agreed: Agreed<'_>) -> Result<TransferSide, ProbeError> {
+        let failed = |error| unable("contents", error);
+        let place = Place::of(&self.spec, false)?;
+        let Before { disk_bps, .. } = make_ready(&self.spec, false, &place, None, self.setup.token, agreed.size)?;
+        if self.spec.is_many() {
+            place.make_folder().map_err(failed)?;
+            self.take(&mut agreed, |stream, _| many::receive(stream, &place.contents()))?;
+        } else {
+            let file = File::create_new(place.contents()).map_err(failed)?;
+            let size = agreed.size;
+            self.take(&mut agreed, |stream, control| own::receive_file(stream, file, size, control))?;
+        }
+        let (bytes, hash) = place.hashed(&self.spec, agreed.size)?;
+        agreed.line.say(HASHED)?;
+        Ok(TransferSide { bytes, sha256: Some(hash), disk_bps, ..TransferSide::default() })
+    }
+
+    /// Takes what comes on a connection of the near end.
+    fn take(
+        &mut self,
+        agreed: &mut Agreed<'_>,
+        receive: impl FnOnce(&TcpStream, &Control) -> io::Result<u64>,
+    ) -> Result<u64, ProbeError> {
         agreed.line.say(&format!("{} 0 ", agreed.size))?;
         agreed.begin(|| Ok(()))?;
         let control = agreed.control;
@@ -108,12 +152,10 @@ impl Far {
         stream.set_nonblocking(false).map_err(socket_error("clear O_NONBLOCK for", address))?;
         let copy = stream.try_clone().map_err(socket_error("copy the socket of", address))?;
         let wakeable = control.wakes(copy);
-        let bytes = own::receive(&stream, &mut memory, control).map_err(socket_error("receive on", address))?;
+        let bytes = receive(&stream, control).map_err(socket_error("receive on", address))?;
         drop((wakeable, stream));
         agreed.end(|| Ok(()))?;
-        let have = memory.len().min(usize::try_from(bytes).unwrap_or(usize::MAX));
-        let (_, hash) = contents::hashed(&mut &memory[..have]).map_err(|error| unable("contents", error))?;
-        Ok(TransferSide { bytes, sha256: Some(hash), ..TransferSide::default() })
+        Ok(bytes)
     }
 
     /// Runs the server of a program.
@@ -124,27 +166,34 @@ impl Far {
         words: &str,
         mut agreed: Agreed<'_>,
     ) -> Result<TransferSide, ProbeError> {
-        let place = Place::make()?;
-        let is_file = self.spec.method != TransferMethod::Iperf3;
-        let made =
-            (is_file && sends(&self.spec, Side::Far)).then(|| place.fill(self.setup.token, agreed.size)).transpose()?;
+        let (spec, sends) = (&self.spec, sends(&self.spec, Side::Far));
+        let place = Place::of(spec, sends)?;
+        let before = make_ready(spec, sends, &place, agreed.on_disk.as_ref(), self.setup.token, agreed.size)?;
         let server = free_address(&self.setup)?;
         let own_words = method.of_server(&place)?;
-        let call = Call { place: &place, program, server, local: self.setup.local, size: agreed.size, words };
+        let is_many = spec.is_many();
+        let call = Call { place: &place, program, server, local: self.setup.local, is_many, size: agreed.size, words };
+        let encrypted = kernel_tls::connections();
         let mut running = Running::start(method.server().name, &call, method.serve(&call)?, &self.setup)?;
         running.wait_until_it_listens(server, agreed.control)?;
         agreed.line.say(&format!("{} {} {own_words}", agreed.size, server.port()))?;
         agreed.begin(|| running.check())?;
         agreed.end(|| running.check())?;
+        running.finish(agreed.control)?;
         running.check()?;
         let command = Some(running.command.clone());
         drop(running);
-        let (bytes, sha256) = match made {
+        agreed.on_disk.map_or(Ok(()), |file| file.check())?;
+        let is_file = spec.method != TransferMethod::Iperf3;
+        let (bytes, sha256) = match before.hash {
             Some(hash) => (agreed.size, Some(hash)),
-            None if is_file => place.hashed(agreed.size).map(|(bytes, hash)| (bytes, Some(hash)))?,
+            None if is_file => place.hashed(spec, agreed.size).map(|(bytes, hash)| (bytes, Some(hash)))?,
             None => (agreed.size, None),
         };
-        Ok(TransferSide { command, bytes, sha256, ..TransferSide::default() })
+        agreed.line.say(HASHED)?;
+        let kernel_tls = (spec.method == TransferMethod::Https).then(|| kernel_tls::since(encrypted));
+        let disk_bps = before.disk_bps;
+        Ok(TransferSide { command, bytes, sha256, kernel_tls, disk_bps, ..TransferSide::default() })
     }
 }
 

@@ -4,7 +4,9 @@ mod ftp;
 mod http;
 mod iperf3;
 mod nc;
+mod nfs;
 mod rsync;
+mod smb;
 mod ssh;
 
 use std::{
@@ -15,9 +17,12 @@ use std::{
 };
 
 use kernel::process::tie;
-use model::{probe::TransferMethod, trial};
+use model::{
+    probe::{TransferMethod, TransferSpec},
+    trial,
+};
 
-use super::{place::Place, unable};
+use super::{contents, place::Place, unable};
 use crate::{
     ProbeError,
     programs::{self, clean},
@@ -37,6 +42,11 @@ pub(super) trait Method: Sync {
 
     /// A program that makes what the server needs.
     fn maker(&self) -> Option<Program> {
+        None
+    }
+
+    /// A program that puts small files together at each end.
+    fn archiver(&self) -> Option<Program> {
         None
     }
 
@@ -66,18 +76,26 @@ pub(super) struct Call<'a> {
     pub(super) server: SocketAddr,
     /// Address of this end.
     pub(super) local: IpAddr,
+    /// Whether the contents are many small files.
+    pub(super) is_many: bool,
     pub(super) size: u64,
     /// Words of the other end.
     pub(super) words: &'a str,
 }
 
-/// A program to start. Without files, it has no input and its output is kept for errors.
+/// A program to start. Without files and others, it has no input and its output is kept for errors.
 pub(super) struct Run {
     pub(super) command: Command,
     /// The same files for a reader of the command.
     pub(super) redirected: &'static str,
     pub(super) stdin: Option<File>,
     pub(super) stdout: Option<File>,
+    /// A program that it needs, and the address at which that one listens first.
+    pub(super) helper: Option<(Command, SocketAddr)>,
+    /// A program whose output is its input.
+    pub(super) before: Option<Command>,
+    /// A program whose input is its output.
+    pub(super) after: Option<Command>,
 }
 
 impl Call<'_> {
@@ -86,14 +104,24 @@ impl Call<'_> {
     }
 
     /// The contents, for a program that reads or writes an open file.
-    fn open(&self, file: std::io::Result<File>) -> Result<File, ProbeError> {
-        file.map_err(|error| unable(&self.place.file().display().to_string(), error))
+    fn open<T>(&self, file: std::io::Result<T>) -> Result<T, ProbeError> {
+        file.map_err(|error| unable(&self.place.contents().display().to_string(), error))
+    }
+
+    /// The contents at the end of a URL, or all of them in turn.
+    fn in_url(&self) -> String {
+        if self.is_many { format!("contents/{}", contents::all_small_files()) } else { "contents".to_owned() }
+    }
+
+    /// File or files that curl writes.
+    fn output(&self) -> PathBuf {
+        if self.is_many { self.place.contents().join("#1") } else { self.place.contents() }
     }
 }
 
 impl From<Command> for Run {
     fn from(command: Command) -> Self {
-        Self { command, redirected: "", stdin: None, stdout: None }
+        Self { command, redirected: "", stdin: None, stdout: None, helper: None, before: None, after: None }
     }
 }
 
@@ -101,6 +129,16 @@ impl From<Command> for Run {
 fn make(name: &str, command: &mut Command) -> Result<(), ProbeError> {
     let made = tie(command, None).stdin(Stdio::null()).output().map_err(|error| unable(name, error))?;
     if made.status.success() { Ok(()) } else { Err(unable(name, clean(&String::from_utf8_lossy(&made.stderr)))) }
+}
+
+/// Whether the programs are there that this end runs beside client or server; otherwise what is missing.
+pub(super) fn find_others(
+    method: &dyn Method,
+    spec: &TransferSpec,
+    maker: Option<Program>,
+) -> Result<(), trial::Program> {
+    let archiver = method.archiver().filter(|_| spec.is_many());
+    maker.into_iter().chain(archiver).try_for_each(|program| program.find().map(drop))
 }
 
 impl Program {
@@ -123,6 +161,9 @@ pub(super) fn of(method: TransferMethod) -> Option<&'static dyn Method> {
         TransferMethod::FtpGet => &ftp::Ftp::Get,
         TransferMethod::Scp => &ssh::Ssh::Scp,
         TransferMethod::Sftp => &ssh::Ssh::Sftp,
+        TransferMethod::Nfs3 => &nfs::Nfs::V3,
+        TransferMethod::Nfs4 => &nfs::Nfs::V4,
+        TransferMethod::Smb => &smb::Smb,
         TransferMethod::Iperf3 => &iperf3::Iperf3,
     })
 }

@@ -14,14 +14,17 @@ use model::{
 };
 
 use super::{
-    DATA, LINE, contents, lacking,
+    DATA, LINE, contents,
+    disk::DiskFile,
+    lacking,
     line::{Line, connect, explained},
+    make_ready,
     methods::{self, Call, Method},
     own::Source,
     place::Place,
     run::Running,
     said::{self, Answer, LACKS},
-    sends, size, unable,
+    sends, size, source, unable,
 };
 use crate::{Control, Prepared, ProbeError, Window, error::socket_error, far_address};
 
@@ -50,7 +53,8 @@ struct Offer {
 
 impl Near {
     pub(super) fn prepare(spec: &TransferSpec, setup: &SideSetup) -> Result<Self, ProbeError> {
-        let program = methods::of(spec.method).map(|method| method.client().find());
+        let program = methods::of(spec.method)
+            .map(|method| methods::find_others(method, spec, None).and_then(|()| method.client().find()));
         Ok(Self { spec: spec.clone(), setup: setup.clone(), peer: far_address(setup)?, program })
     }
 
@@ -67,16 +71,16 @@ impl Near {
                 let _ = clock.line.hear(control, || Ok(()));
                 Ok(lacking(lacks.clone()))
             }
-            (Some(method), Some(Ok(program))) => self.ask(method, program, clock),
-            _ => self.send(clock),
+            (Some(method), Some(Ok(program))) => self.ask(method, program, source(&self.spec, Side::Near)?, clock),
+            _ => self.send(source(&self.spec, Side::Near)?, clock),
         }
     }
 
     /// Sends the contents itself.
-    fn send(&self, mut clock: Clock<'_>) -> Result<TransferSide, ProbeError> {
+    fn send(&self, on_disk: Option<DiskFile>, mut clock: Clock<'_>) -> Result<TransferSide, ProbeError> {
         let (spec, control) = (&self.spec, clock.control);
-        let Some(offer) = clock.agree(spec, "")? else { return Ok(TransferSide::default()) };
-        let (source, hash) = Source::make(spec.method, self.setup.token, offer.size)?;
+        let Some(offer) = clock.agree(spec, on_disk.as_ref(), "")? else { return Ok(TransferSide::default()) };
+        let (source, before) = Source::make(spec, on_disk.as_ref(), self.setup.token, offer.size)?;
         control.expect(offer.size);
         let mut tcp = None;
         let seconds = clock.time(|| {
@@ -87,26 +91,35 @@ impl Near {
             tcp = Some(sent.map_err(|error| explained(control, error))?);
             Ok(())
         })?;
+        on_disk.map_or(Ok(()), |file| file.check())?;
+        clock.line.hear(control, || Ok(()))?;
         Ok(TransferSide {
             bytes: offer.size,
             seconds: Some(seconds),
-            sha256: Some(hash),
+            sha256: before.hash,
+            disk_bps: before.disk_bps,
             tcp: tcp.into_iter().collect(),
             ..TransferSide::default()
         })
     }
 
     /// Runs the client of a program.
-    fn ask(&self, method: &dyn Method, program: &Path, mut clock: Clock<'_>) -> Result<TransferSide, ProbeError> {
-        let (spec, control) = (&self.spec, clock.control);
-        let place = Place::make()?;
-        let Some(offer) = clock.agree(spec, &method.of_client(&place)?)? else { return Ok(TransferSide::default()) };
-        let is_file = spec.method != TransferMethod::Iperf3;
-        let made =
-            (is_file && sends(spec, Side::Near)).then(|| place.fill(self.setup.token, offer.size)).transpose()?;
+    fn ask(
+        &self,
+        method: &dyn Method,
+        program: &Path,
+        on_disk: Option<DiskFile>,
+        mut clock: Clock<'_>,
+    ) -> Result<TransferSide, ProbeError> {
+        let (spec, control, sends) = (&self.spec, clock.control, sends(&self.spec, Side::Near));
+        let place = Place::of(spec, sends)?;
+        let words = method.of_client(&place)?;
+        let Some(offer) = clock.agree(spec, on_disk.as_ref(), &words)? else { return Ok(TransferSide::default()) };
+        let before = make_ready(spec, sends, &place, on_disk.as_ref(), self.setup.token, offer.size)?;
         let server = SocketAddr::new(self.peer.ip(), offer.port);
         let Offer { size, words, .. } = &offer;
-        let call = Call { place: &place, program, server, local: self.setup.local, size: *size, words };
+        let (local, is_many) = (self.setup.local, spec.is_many());
+        let call = Call { place: &place, program, server, local, is_many, size: *size, words };
         let run = method.ask(&call)?;
         let progress = Progress::of(&self.setup, spec, *size);
         control.expect(*size);
@@ -117,25 +130,44 @@ impl Near {
             command = Some(running.command.clone());
             done.map_err(|error| explained(control, error))
         })?;
-        let (bytes, sha256) = match made {
+        on_disk.map_or(Ok(()), |file| file.check())?;
+        let is_file = spec.method != TransferMethod::Iperf3;
+        let (bytes, sha256) = match before.hash {
             Some(hash) => (*size, Some(hash)),
-            None if is_file => place.hashed(*size).map(|(bytes, hash)| (bytes, Some(hash)))?,
+            None if is_file => place.hashed(spec, *size).map(|(bytes, hash)| (bytes, Some(hash)))?,
             None => (*size, None),
         };
-        Ok(TransferSide { command, bytes, seconds: Some(seconds), sha256, ..TransferSide::default() })
+        clock.line.hear(control, || Ok(()))?;
+        let (seconds, disk_bps) = (Some(seconds), before.disk_bps);
+        Ok(TransferSide { command, bytes, seconds, sha256, disk_bps, ..TransferSide::default() })
     }
 }
 
+/// Whether the far end may offer this size: that of the file here, what a disk has room for, or what the memory here allows.
+fn fits(spec: &TransferSpec, on_disk: Option<&DiskFile>, offered: u64, available: u64) -> Result<bool, ProbeError> {
+    Ok(match on_disk {
+        Some(file) => offered == file.size(),
+        // The room on the disk is looked at before anything moves.
+        None if spec.file.is_some() => true,
+        None => offered <= size(spec, available)?,
+    })
+}
+
 impl Clock<'_> {
-    /// Tells the far end of the memory here; `None` where it lacks a program.
-    fn agree(&mut self, spec: &TransferSpec, words: &str) -> Result<Option<Offer>, ProbeError> {
+    /// Tells the far end of the memory here, and of a file; `None` where it lacks a program.
+    fn agree(
+        &mut self,
+        spec: &TransferSpec,
+        on_disk: Option<&DiskFile>,
+        words: &str,
+    ) -> Result<Option<Offer>, ProbeError> {
         let available = contents::available();
-        self.line.say(&format!("{available} {words}"))?;
+        self.line.say(&format!("{available} {} {words}", on_disk.map_or(0, DiskFile::size)))?;
         let answer = self.line.hear(self.control, || Ok(()))?;
         match said::answer(&answer) {
             Some(Answer::Lacks) => Ok(None),
             // It has chosen for the end with less memory.
-            Some(Answer::Offer { size: offered, port, words }) if offered <= size(spec, available)? => {
+            Some(Answer::Offer { size: offered, port, words }) if fits(spec, on_disk, offered, available)? => {
                 Ok(Some(Offer { size: offered, port, words: words.to_owned() }))
             }
             _ => {

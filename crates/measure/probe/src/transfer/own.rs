@@ -4,13 +4,17 @@ use std::{
     fs::File,
     io::{self, Read, Write},
     net::{Shutdown, SocketAddr, TcpStream},
+    os::unix::fs::FileExt,
 };
 
 use kernel::socket::tcp_state;
-use model::{probe::TransferMethod, trial::TcpState};
+use model::{
+    probe::{TransferMethod, TransferSpec},
+    trial::TcpState,
+};
 use rustix::fs::sendfile;
 
-use super::{contents, place::Place, unable};
+use super::{Before, contents, disk::DiskFile, make_ready, many, place::Place, unable};
 use crate::{Control, ProbeError, error::socket_error, socket::is_nothing_yet};
 
 /// Bytes of a plain write: iperf3's own size.
@@ -23,19 +27,28 @@ const LARGE: usize = 1 << 20;
 pub(super) enum Source {
     Memory(Vec<u8>),
     File { file: File, _place: Place },
+    Many(Place),
 }
 
 impl Source {
-    /// Makes the contents, in a file for `sendfile`; gives their hash too.
-    pub(super) fn make(method: TransferMethod, token: u32, size: u64) -> Result<(Self, String), ProbeError> {
-        if method == TransferMethod::Sendfile {
-            let place = Place::make()?;
-            let hash = place.fill(token, size)?;
-            return Ok((Self::File { file: place.contents()?, _place: place }, hash));
+    /// Makes the contents, in files for `sendfile` and small ones, or takes those of a file on disk.
+    pub(super) fn make(
+        spec: &TransferSpec,
+        source: Option<&DiskFile>,
+        token: u32,
+        size: u64,
+    ) -> Result<(Self, Before), ProbeError> {
+        if spec.method != TransferMethod::Sendfile && spec.file.is_none() && !spec.is_many() {
+            let mut bytes = reserved(size)?;
+            let hash = contents::make(token, size, &mut bytes).map_err(|error| unable("contents", error))?;
+            return Ok((Self::Memory(bytes), Before { hash: Some(hash), disk_bps: None }));
         }
-        let mut bytes = reserved(size)?;
-        let hash = contents::make(token, size, &mut bytes).map_err(|error| unable("contents", error))?;
-        Ok((Self::Memory(bytes), hash))
+        let place = Place::of(spec, true)?;
+        let before = make_ready(spec, true, &place, source, token, size)?;
+        if spec.is_many() {
+            return Ok((Self::Many(place), before));
+        }
+        Ok((Self::File { file: place.open_contents()?, _place: place }, before))
     }
 
     /// Sends all of it, and waits until the receiver has it. The state of the connection at its end.
@@ -51,23 +64,46 @@ impl Source {
             TransferMethod::TcpJumbo => (tcp_state(stream)?.mss as usize).max(1),
             _ => WRITE,
         };
-        let mut sent = 0;
-        while sent < size {
-            let put = again(control, || match self {
-                Self::Memory(bytes) => {
-                    let rest = &bytes[sent as usize..];
+        let sent = match self {
+            Self::Memory(bytes) => each(size, control, |sent| {
+                let rest = &bytes[sent as usize..];
+                stream.write(&rest[..chunk.min(rest.len())])
+            }),
+            Self::File { file, .. } if method == TransferMethod::Sendfile => {
+                each(size, control, |sent| Ok(sendfile(stream, file, Some(&mut sent.clone()), LARGE)?))
+            }
+            Self::File { file, .. } => {
+                let (mut read, mut from, mut to) = (vec![0; LARGE], 0, 0);
+                each(size, control, |sent| {
+                    if sent == to {
+                        (from, to) = (sent, sent + file.read_at(&mut read, sent)? as u64);
+                    }
+                    let rest = &read[(sent - from) as usize..(to - from) as usize];
                     stream.write(&rest[..chunk.min(rest.len())])
-                }
-                Self::File { file, .. } => Ok(sendfile(stream, file, Some(&mut sent.clone()), LARGE)?),
-            });
-            sent += put.map_err(socket_error("send to", peer))? as u64;
-            control.reached(sent);
-        }
+                })
+            }
+            Self::Many(place) => many::send(stream, &place.contents(), control),
+        };
+        sent.map_err(socket_error("send to", peer))?;
         stream.shutdown(Shutdown::Write).map_err(socket_error("shut down the stream to", peer))?;
         // The receiver ends its side after the last byte.
         again(control, || stream.read(&mut [0])).map_err(socket_error("drain to", peer))?;
         Ok(tcp_state(stream)?)
     }
+}
+
+/// Sends so many bytes: `put` is told how many it has sent, and sends some more.
+fn each(size: u64, control: &Control, mut put: impl FnMut(u64) -> io::Result<usize>) -> io::Result<()> {
+    let mut sent = 0;
+    while sent < size {
+        match again(control, || put(sent))? {
+            // Somebody cut the file off meanwhile.
+            0 => return Err(io::ErrorKind::UnexpectedEof.into()),
+            more => sent += more as u64,
+        }
+        control.reached(sent);
+    }
+    Ok(())
 }
 
 /// Takes contents of this size. What is more is not kept, but shows in the length.
@@ -82,6 +118,21 @@ pub(super) fn receive(mut stream: &TcpStream, memory: &mut [u8], control: &Contr
     }
     let more = again(control, || stream.read(&mut [0]))?;
     Ok((have + more) as u64)
+}
+
+/// Takes contents of this size into a file; gives their length. What is more shows in the length.
+pub(super) fn receive_file(mut stream: &TcpStream, mut file: File, size: u64, control: &Control) -> io::Result<u64> {
+    let (mut room, mut have) = (vec![0; LARGE], 0);
+    loop {
+        match again(control, || stream.read(&mut room))? {
+            0 => return Ok(have),
+            _ if have > size => return Ok(have),
+            length => {
+                file.write_all(&room[..length])?;
+                have += length as u64;
+            }
+        }
+    }
 }
 
 /// Memory that is there, so that no page of it has to be found while the time counts.

@@ -1,7 +1,8 @@
 //! A program of a transfer while it runs.
 
 use std::{
-    net::SocketAddr,
+    net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr},
+    os::unix::process::ExitStatusExt,
     process::{Child, Command, ExitStatus, Stdio},
     thread,
     time::{Duration, Instant},
@@ -11,7 +12,7 @@ use kernel::process::tie;
 use model::SideSetup;
 use rustix::{
     event::{PollFd, PollFlags, Timespec, poll},
-    process::{Pid, PidfdFlags, pidfd_open},
+    process::{Pid, PidfdFlags, Signal, pidfd_open},
 };
 
 use super::{
@@ -37,29 +38,62 @@ pub(super) struct Running<'a> {
     place: &'a Place,
     /// As a shell would be told it.
     pub(super) command: String,
-    // One process.
     processes: Processes,
+    _helper: Option<Processes>,
+    /// Whether another program reads its output.
+    is_read: bool,
 }
 
 impl<'a> Running<'a> {
     pub(super) fn start(name: &'static str, call: &Call<'a>, run: Run, setup: &SideSetup) -> Result<Self, ProbeError> {
-        let Run { mut command, redirected, stdin, stdout } = run;
-        let shown = shown(&command) + redirected;
+        let Run { command, redirected, stdin, stdout, helper, before, after } = run;
         let log = || call.place.folder().log().map_err(|error| unable(name, error));
-        tie(&mut command, setup.cpus.first().copied());
-        command.current_dir(call.place.room()).stdin(stdin.map_or_else(Stdio::null, Stdio::from));
-        command.stdout(match stdout {
-            Some(file) => file.into(),
-            None => log()?,
+        let (first, last) = (before.is_some(), after.is_some());
+        let commands: Vec<Command> = before.into_iter().chain([command]).chain(after).collect();
+        let line = commands.iter().map(shown).collect::<Vec<_>>().join(" | ") + redirected;
+        let helper = helper.map(|(mut command, address)| -> Result<Processes, ProbeError> {
+            tie(&mut command, setup.cpus.first().copied()).stdin(Stdio::null()).stdout(log()?).stderr(log()?);
+            let child = Processes(vec![command.spawn().map_err(|error| unable(name, error))?]);
+            let began = Instant::now();
+            while !listens(address) && began.elapsed() < PATIENCE {
+                thread::sleep(LOOK);
+            }
+            Ok(child)
         });
-        let child = command.stderr(log()?).spawn().map_err(|error| unable(name, error))?;
-        Ok(Self { name, place: call.place, command: shown, processes: Processes(vec![child]) })
+        let helper = helper.transpose()?;
+        let (mut processes, mut input) = (Processes::default(), stdin.map(Stdio::from));
+        let end = commands.len() - 1;
+        for (at, mut command) in commands.into_iter().enumerate() {
+            tie(&mut command, setup.cpus.first().copied());
+            command.current_dir(call.place.room()).stdin(input.take().unwrap_or_else(Stdio::null));
+            command.stdout(match &stdout {
+                _ if at < end => Stdio::piped(),
+                Some(file) => file.try_clone().map_err(|error| unable(name, error))?.into(),
+                None => log()?,
+            });
+            let mut child = command.stderr(log()?).spawn().map_err(|error| unable(name, error))?;
+            input = child.stdout.take().map(Stdio::from);
+            processes.0.push(child);
+        }
+        // The program itself comes first, and the others of its pipe after it.
+        processes.0.swap(0, usize::from(first));
+        Ok(Self { name, place: call.place, command: line, processes, _helper: helper, is_read: last })
+    }
+
+    /// Waits for the program that reads what a server wrote, where there is one.
+    pub(super) fn finish(&mut self, control: &Control) -> Result<(), ProbeError> {
+        if self.is_read {
+            self.wait(control, || {})?;
+            self.processes.0.swap(0, 1);
+            self.wait(control, || {})?;
+        }
+        Ok(())
     }
 
     /// Waits until a server listens.
     pub(super) fn wait_until_it_listens(&mut self, address: SocketAddr, control: &Control) -> Result<(), ProbeError> {
         let began = Instant::now();
-        while listeners(address) == 0 {
+        while !listens(address) {
             if control.stopped() {
                 return Err(ProbeError::Cancelled);
             }
@@ -74,10 +108,12 @@ impl<'a> Running<'a> {
         Ok(())
     }
 
-    /// An error where a server has ended, other than well: one that serves a single client ends with it.
+    /// An error where a server has ended, other than well: one that serves a single client ends with it, smbd by SIGTERM to its group.
     pub(super) fn check(&mut self) -> Result<(), ProbeError> {
         match self.ended()? {
-            Some(status) if !status.success() => Err(self.failed(&format!("it ended by itself ({status})"))),
+            Some(status) if !status.success() && status.signal() != Some(Signal::TERM.as_raw()) => {
+                Err(self.failed(&format!("it ended by itself ({status})")))
+            }
             _ => Ok(()),
         }
     }
@@ -109,6 +145,12 @@ impl<'a> Running<'a> {
     fn failed(&self, what: &str) -> ProbeError {
         unable(self.name, format!("{what}: {}", self.place.folder().words()))
     }
+}
+
+/// Whether somebody listens on this address, or on its port of all addresses.
+fn listens(address: SocketAddr) -> bool {
+    let any: [IpAddr; 2] = [Ipv4Addr::UNSPECIFIED.into(), Ipv6Addr::UNSPECIFIED.into()];
+    any.iter().chain([&address.ip()]).any(|ip| listeners(SocketAddr::new(*ip, address.port())) > 0)
 }
 
 /// A command as a shell would be told it.

@@ -25,10 +25,22 @@ impl Lines {
     }
 }
 
-/// The near end's available memory, and words of the method; `None` where it lacks its program.
-pub(super) fn hello(line: &str) -> Option<(u64, &str)> {
-    let (available, words) = line.split_once(' ').unwrap_or((line, ""));
-    Some((available.parse().ok()?, words))
+/// Beginning of the near end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Hello<'a> {
+    /// Its available memory.
+    pub(super) available: u64,
+    /// Size of a file on disk there; 0 without one.
+    pub(super) of_file: u64,
+    /// Words of the method.
+    pub(super) words: &'a str,
+}
+
+/// Beginning of the near end; `None` where it lacks its program.
+pub(super) fn hello(line: &str) -> Option<Hello<'_>> {
+    let mut parts = line.splitn(3, ' ');
+    let (available, of_file) = (parts.next()?.parse().ok()?, parts.next()?.parse().ok()?);
+    Some(Hello { available, of_file, words: parts.next().unwrap_or_default() })
 }
 
 /// The far end's answer.
@@ -93,8 +105,10 @@ mod tests {
 
     #[test]
     fn what_an_end_says_is_read() {
-        assert_eq!(hello("900 ssh-ed25519 AAAA"), Some((900, "ssh-ed25519 AAAA")));
-        assert_eq!((hello("900"), hello(LACKS), hello("-1 x"), hello("")), (Some((900, "")), None, None, None));
+        let (available, of_file) = (900, 70);
+        assert_eq!(hello("900 70 ssh-ed25519 AAAA"), Some(Hello { available, of_file, words: "ssh-ed25519 AAAA" }));
+        assert_eq!(hello("900 70 "), Some(Hello { available, of_file, words: "" }));
+        assert_eq!([hello("900"), hello(LACKS), hello("-1 0 x"), hello("")], [None; 4]);
         assert_eq!(answer("7 22 a b c"), Some(Answer::Offer { size: 7, port: 22, words: "a b c" }));
         assert_eq!(answer("7 0 "), Some(Answer::Offer { size: 7, port: 0, words: "" }));
         assert_eq!((answer(LACKS), answer("7"), answer("7 65536 x")), (Some(Answer::Lacks), None, None));

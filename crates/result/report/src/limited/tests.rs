@@ -16,6 +16,8 @@ fn every_place_and_evidence_has_words_in_both_languages() {
         Evidence::WindowPerRtt { window: 65_536, rtt_us: 80, possible_bps: 6.5e9 },
         Evidence::CongestionControl { control: "bbr".to_owned(), allowed_bps: 9e9, bps: 8e9 },
         Evidence::NothingRead,
+        Evidence::Disk { reads: true, disk_bps: 1e9, bps: 9.9e8 },
+        Evidence::Disk { reads: false, disk_bps: 1e9, bps: 9.9e8 },
         Evidence::TooShort { seconds: 0.25, least: 1.0 },
         Evidence::Silent { seconds: 2, of: 5 },
         Evidence::AsAsked { intended: 1e5, achieved: 1e5 },

@@ -26,6 +26,7 @@ pub(crate) fn medians(figure: &FigureComparison) -> ([String; 2], &'static str) 
         Quantity::Rate => in_unit(both, rate_unit),
         Quantity::PacketRate => in_unit(both, packet_rate_unit),
         Quantity::TransactionRate => in_unit(both, transaction_rate_unit),
+        Quantity::FileRate => (both.map(|it| or_none(it, |files| format!("{files:.0}"))), "files/s"),
         Quantity::Size => (both.map(|it| or_none(it, |bytes| format!("{bytes:.0}"))), "B"),
         Quantity::Count => (both.map(|it| or_none(it, |count| format!("{count:.0}"))), ""),
         Quantity::Share => (both.map(|it| or_none(it, |share| percent(share).trim_end_matches(" %").to_owned())), "%"),

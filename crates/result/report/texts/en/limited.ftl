@@ -33,6 +33,7 @@ place-listen-queue = listen queue
 place-ephemeral-ports = ephemeral ports
 place-file-descriptors = file descriptors
 place-connections = number of connections
+place-disk = disk
 remedy-sender-cpu = choose other or faster cores (--cpus CLIENT,SERVER), and see “wireproof inspect” for settings that cost time
 remedy-sender-socket = give it a larger socket buffer (for goodput: window = "4 MiB" in the plan)
 remedy-qdisc = see what holds packets back (tc qdisc show), and replace it (tc qdisc replace dev IF root fq)
@@ -56,6 +57,7 @@ remedy-listen-queue = make it longer (sysctl -w net.core.somaxconn=N)
 remedy-ephemeral-ports = allow more (sysctl -w net.ipv4.ip_local_port_range="1024 65535")
 remedy-file-descriptors = allow more (ulimit -n N)
 remedy-connections = use more (--set transactions.connections=N)
+remedy-disk = take a quicker disk, or measure the path from memory to memory (without --file)
 evidence-core = core { $cpu } busy { $busy } % ({ $softirq } % in soft interrupts)
 evidence-steal = { $core }, { $steal } % taken by the hypervisor
 evidence-overflow = the full socket buffer dropped { $datagrams } datagrams
@@ -77,6 +79,8 @@ evidence-path-too-small = the interface’s MTU is { $mtu } B, { $path_mtu } B p
 evidence-longest-stage = longest stage: { $stage }, p50 { $p50 } µs
 evidence-failures = { $count } transactions failed: { $failed_by }
 evidence-ports = { $time_wait } connections in TIME_WAIT, { $ports } ephemeral ports
+evidence-disk = { $bps }, where the disk alone reads { $disk }
+evidence-disk-writes = { $bps }, where the disk alone writes { $disk }
 evidence-closed-loop = { $connections } with a mean response time of { $mean } µs make { $possible } possible
 failed-refused = connection refused
 failed-no-port = no free port for another connection

@@ -33,6 +33,7 @@ place-listen-queue = リッスンキュー
 place-ephemeral-ports = エフェメラルポート
 place-file-descriptors = ファイル記述子
 place-connections = 接続数
+place-disk = ディスク
 remedy-sender-cpu = 別のコアかより速いコアを選ぶ(--cpus CLIENT,SERVER。時間を費やす設定は「wireproof inspect」で確認)
 remedy-sender-socket = ソケットバッファーを大きくする(スループット測定では、測定プランの window を "4 MiB" などにする)
 remedy-qdisc = パケットを留めている設定を確認し(tc qdisc show)、置き換える(tc qdisc replace dev IF root fq)
@@ -56,6 +57,7 @@ remedy-listen-queue = 長くする(sysctl -w net.core.somaxconn=N)
 remedy-ephemeral-ports = 増やす(sysctl -w net.ipv4.ip_local_port_range="1024 65535")
 remedy-file-descriptors = 増やす(ulimit -n N)
 remedy-connections = 増やす(--set transactions.connections=N)
+remedy-disk = より速いディスクを使うか、メモリーからメモリーで経路を測る(--file なし)
 evidence-core = コア { $cpu } の使用率 { $busy } %(うちソフト割り込み { $softirq } %)
 evidence-steal = { $core }、うちハイパーバイザーによる占有 { $steal } %
 evidence-overflow = ソケットバッファーがあふれ、{ $datagrams } 個のデータグラムを破棄
@@ -77,6 +79,8 @@ evidence-path-too-small = インターフェースの MTU は { $mtu } B、通�
 evidence-longest-stage = 最も長い区間: { $stage }、p50 { $p50 } µs
 evidence-failures = { $count } 件のトランザクションが失敗: { $failed_by }
 evidence-ports = TIME_WAIT の接続 { $time_wait }、エフェメラルポート { $ports }
+evidence-disk = { $bps }(ディスク単独の読み出しは { $disk })
+evidence-disk-writes = { $bps }(ディスク単独の書き込みは { $disk })
 evidence-closed-loop = { $connections }、平均応答時間 { $mean } µs で可能なのは { $possible }
 failed-refused = 接続拒否
 failed-no-port = 新しい接続に使えるポートがない

@@ -1,6 +1,6 @@
 use model::{
-    BitRate, Direction, FrameSize, IpVersion, LimitOutcome, Match, Measured, Metric, Mtu, NotComparable, PayloadSize,
-    Plan, Reference, Run, TimeSummary, TransferMethod, TransferResult, TransferSpec, Undecided, Verdict,
+    BitRate, Direction, FrameSize, LimitOutcome, Match, Measured, Metric, Mtu, NotComparable, PayloadSize, Plan,
+    Reference, Run, TimeSummary, TransferMethod, TransferResult, TransferSpec, Undecided, Verdict,
     plan::Bound,
     reference::{Condition, Difference, FigureMetric, Statistic},
 };
@@ -126,7 +126,7 @@ fn a_file_stands_beside_one_that_was_moved_by_the_same_program() {
     let mut run = hardware("");
     run.trials.truncate(2);
     for (trial, method) in run.trials.iter_mut().zip([TransferMethod::FtpPut, TransferMethod::Nc]) {
-        let spec = TransferSpec { method, ip: IpVersion::V4, size: None, mtu: None };
+        let spec = TransferSpec::new(method);
         let result = TransferResult {
             mtu: Mtu(1500),
             lacks: vec![],
@@ -136,6 +136,8 @@ fn a_file_stands_beside_one_that_was_moved_by_the_same_program() {
             seconds: 1.0,
             verified: Some(true),
             tcp: vec![],
+            kernel_tls: None,
+            disks: None,
         };
         trial.measured = Measured::Transfer { spec, result: Box::new(result) };
     }

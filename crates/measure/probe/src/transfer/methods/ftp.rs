@@ -47,7 +47,7 @@ impl Method for Ftp {
             Self::Get => "-o",
         });
         let url = format!("ftp://{}:{}/contents", in_url(call.server.ip()), call.server.port());
-        command.arg(call.place.file()).arg(url);
+        command.arg(call.place.contents()).arg(url);
         Ok(command.into())
     }
 }

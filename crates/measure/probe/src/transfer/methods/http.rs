@@ -9,7 +9,7 @@ use super::{Call, Method, Program, Run, make};
 use crate::{
     ProbeError,
     programs::{self, nginx},
-    transfer::{in_url, place::Place, unable},
+    transfer::{in_url, kernel_tls, place::Place, unable},
 };
 
 pub(super) enum Http {
@@ -70,10 +70,15 @@ impl Method for Http {
         let tls = match self {
             Self::Plain => String::new(),
             Self::Tls => format!(
-                " ssl; ssl_protocols TLSv1.3; ssl_certificate {room}/{CERTIFICATE}; ssl_certificate_key {room}/key"
+                " ssl; ssl_protocols TLSv1.3; ssl_certificate {room}/{CERTIFICATE}; ssl_certificate_key {room}/key{}",
+                if kernel_tls::is_there() && program.knows_kernel_tls() {
+                    "; ssl_conf_command Options KTLS"
+                } else {
+                    ""
+                }
             ),
         };
-        let _ = write!(text, "server {{ listen {}{tls}; location = /contents {{ root {room}; }} }}\n}}\n", call.server);
+        let _ = write!(text, "server {{ listen {}{tls}; location /contents {{ root {room}; }} }}\n}}\n", call.server);
         let configuration = call.place.write("nginx.conf", &text)?;
         let mut command = call.command();
         command.arg("-p").arg(call.place.room()).arg("-c").arg(configuration);
@@ -85,15 +90,19 @@ impl Method for Http {
 
     fn ask(&self, call: &Call<'_>) -> Result<Run, ProbeError> {
         let mut command = call.command();
-        command.args(["-q", "-sS", "--fail", "--noproxy", "*", "--interface", &call.local.to_string(), "-o"]);
-        command.arg(call.place.file());
+        command.args(["-q", "-sS", "--fail", "--noproxy", "*", "--interface", &call.local.to_string()]);
+        command.args(["--create-dirs", "-o"]).arg(call.output());
         match self {
-            Self::Plain => command.arg(format!("http://{}/contents", call.server)),
+            Self::Plain => command.arg(format!("http://{}/{}", call.server, call.in_url())),
             Self::Tls => {
                 let (ip, port) = (in_url(call.server.ip()), call.server.port());
                 let certificate = call.place.give(CERTIFICATE, &as_pem(call.words))?;
                 command.arg("--cacert").arg(certificate).args(["--tls13-ciphers", CIPHER]);
-                command.args(["--resolve", &format!("{NAME}:{port}:{ip}"), &format!("https://{NAME}:{port}/contents")])
+                command.args([
+                    "--resolve",
+                    &format!("{NAME}:{port}:{ip}"),
+                    &format!("https://{NAME}:{port}/{}", call.in_url()),
+                ])
             }
         };
         Ok(command.into())

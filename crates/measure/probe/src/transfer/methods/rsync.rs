@@ -29,8 +29,13 @@ impl Method for Rsync {
 
     fn ask(&self, call: &Call<'_>) -> Result<Run, ProbeError> {
         let mut command = call.command();
-        command.arg(format!("--address={}", call.local)).arg(call.place.file());
-        command.arg(format!("rsync://{}/room/contents", call.server));
+        command.arg(format!("--address={}", call.local));
+        if call.is_many {
+            // The folder goes into the far one, with its name.
+            command.arg("-r").arg(call.place.contents()).arg(format!("rsync://{}/room/", call.server));
+        } else {
+            command.arg(call.place.contents()).arg(format!("rsync://{}/room/contents", call.server));
+        }
         Ok(command.into())
     }
 }

@@ -77,11 +77,13 @@ impl Method for Ssh {
             command.args(["-o", option]);
         }
         let host = format!("{user}@{}", in_url(call.server.ip()));
-        let file = call.place.file();
+        let contents = call.place.contents();
         match self {
-            Self::Scp => command.arg(file).arg(format!("{host}:{room}/contents")),
+            Self::Scp if call.is_many => command.arg("-r").arg(contents).arg(format!("{host}:{room}/")),
+            Self::Scp => command.arg(contents).arg(format!("{host}:{room}/contents")),
             Self::Sftp => {
-                let batch = call.place.give("batch", &format!("put {} {room}/contents\n", file.display()))?;
+                let put = if call.is_many { "put -R" } else { "put" };
+                let batch = call.place.give("batch", &format!("{put} \"{}\" {room}/contents\n", contents.display()))?;
                 command.arg("-b").arg(batch).arg(host)
             }
         };

@@ -4,12 +4,16 @@ mod cost;
 mod document;
 mod tables;
 
-use model::{TransferResult, TransferSpec, Verdict};
+use model::{
+    TransferResult, TransferSpec, Verdict,
+    probe::{SMALL_FILE, SMALL_FILES},
+    trial::Disks,
+};
 
 pub use self::document::TransferFigures;
 use super::{MainFigure, Probe, Spec};
 use crate::{
-    groups::{Group, groups},
+    groups::{Group, Spread, groups},
     material::Material,
     method,
     page::Block,
@@ -42,12 +46,14 @@ impl TransferGroup<'_> {
         lines
     }
 
-    /// Limits of the rate, or that the transfer was too short to tell them, and programs that the ends lack.
+    /// Limits of the rate, or that the transfer was too short to tell them, what encrypted, and programs that the ends lack.
     fn remarks(&self, material: &Material<'_>, t: &Texts) -> Vec<String> {
         let least = self.assessed.iter().find_map(|assessed| cost::too_short(assessed));
         let too_short = least.map(|least| t.with("transfer-too-short", &[("least", &least)]));
         let limits = material.limits(&self.spec.clone().into(), self.way, t);
-        limits.into_iter().chain(too_short).chain(self.lacks(t)).collect()
+        let kernel_tls = self.trials.iter().find_map(|(_, result)| result.kernel_tls);
+        let kernel_tls = kernel_tls.map(|it| t.of_value("transfer-kernel-tls", &it));
+        limits.into_iter().chain(too_short).chain(kernel_tls).chain(self.lacks(t)).collect()
     }
 
     /// Transfers whose contents are other ones at the receiving end.
@@ -55,12 +61,23 @@ impl TransferGroup<'_> {
         self.sum(|result| u64::from(result.is_damaged()))
     }
 
+    /// Small files per second; nothing where one file is moved.
+    fn files_per_s(&self) -> Option<Spread> {
+        self.over(|result| result.files_per_s(self.spec))
+    }
+
+    /// Median of a rate of the disks alone.
+    fn over_disks(&self, of: impl Fn(&Disks) -> f64) -> Option<f64> {
+        let rates: Vec<f64> = self.trials.iter().filter_map(|(_, result)| result.disks.as_ref().map(&of)).collect();
+        Spread::of(&rates).map(|spread| spread.median)
+    }
+
     fn is_run(&self) -> bool {
         self.trials.iter().all(|(_, result)| result.is_run())
     }
 
     /// The rate, or why there is none.
-    fn rate(&self, show: impl Fn(&crate::groups::Spread) -> String, t: &Texts) -> String {
+    fn rate(&self, show: impl Fn(&Spread) -> String, t: &Texts) -> String {
         match self.over(TransferResult::bps) {
             Some(rate) => show(&rate),
             None if !self.is_run() => t.of_value("verdict", &Verdict::NotRun),
@@ -79,6 +96,12 @@ impl Probe for Transfer {
         };
         let mut blocks =
             method::paragraphs(&["method-transfer", "method-transfer-programs", "method-transfer-hash"], t);
+        if asked.iter().any(|spec| spec.is_many()) {
+            blocks.extend(method::paragraphs(&["method-transfer-small"], t));
+        }
+        if asked.iter().any(|spec| spec.file.is_some()) {
+            blocks.extend(method::paragraphs(&["method-transfer-disk"], t));
+        }
         blocks.push(method::list(asked.iter().map(item)));
         (!asked.is_empty()).then(|| Block::section(t.get("transfer-heading"), blocks))
     }
@@ -93,6 +116,11 @@ impl Probe for Transfer {
             let mib = group.over(TransferResult::mib_per_s)?;
             let rate = group.over(TransferResult::bps)?;
             let (mib, rate) = (format!("{:.1}", mib.median), show::rate(rate.median));
+            if let Some(files) = group.files_per_s() {
+                let values: [(&str, &dyn std::fmt::Display); 3] =
+                    [("name", &group.name(t)), ("files", &format!("{:.0}", files.median)), ("mib", &mib)];
+                return Some(t.with("headline-transfer-small", &values));
+            }
             Some(t.with("headline-transfer", &[("name", &group.name(t)), ("mib", &mib), ("rate", &rate)]))
         };
         groups::<TransferSpec>(material).iter().filter_map(line).collect()
@@ -111,7 +139,10 @@ impl Probe for Transfer {
         let figure = |group: &TransferGroup<'_>| MainFigure {
             spec: group.spec.clone().into(),
             name: group.name(t),
-            value: group.rate(|rate| format!("{} MiB/s", tables::mib(rate.median)), t),
+            value: match group.files_per_s() {
+                Some(files) => format!("{:.0} files/s", files.median),
+                None => group.rate(|rate| format!("{} MiB/s", tables::mib(rate.median)), t),
+            },
         };
         groups::<TransferSpec>(material).iter().map(figure).collect()
     }
@@ -121,7 +152,9 @@ impl Probe for Transfer {
         let row = |group: &TransferGroup<'_>| {
             let gbit = or_none(group.over(TransferResult::bps), |rate| tables::gbit(rate.median));
             let mib = group.rate(|rate| tables::mib(rate.median), t);
-            Row([group.name(t), group.trials.len().to_string(), mib, gbit], group.remarks(material, t))
+            let files = group.files_per_s().map(|rate| format!("{:.0} files/s", rate.median));
+            let remarks = files.into_iter().chain(group.remarks(material, t)).collect();
+            Row([group.name(t), group.trials.len().to_string(), mib, gbit], remarks)
         };
         terminal::table(head, groups::<TransferSpec>(material).iter().map(row).collect())
     }
@@ -134,9 +167,14 @@ impl Probe for Transfer {
 impl Spec for TransferSpec {
     fn configuration(&self, t: &Texts) -> String {
         let mtu = self.mtu.map(|mtu| format!("MTU {}", mtu.0));
-        let size = self.size.map(|size| size.to_string());
+        let small = || format!("{} × {SMALL_FILE}", show::grouped(SMALL_FILES));
+        let size = self.size.map(|size| size.to_string()).or_else(|| self.is_many().then(small));
         let method = format!("{} {}", self.method, self.ip);
-        super::told_apart(self, show::joined([method].into_iter().chain(size).chain(mtu), t), t)
+        super::told_apart(
+            self,
+            show::joined([method].into_iter().chain(size).chain(self.file.clone()).chain(mtu), t),
+            t,
+        )
     }
 
     fn rate(&self, per_second: f64) -> String {

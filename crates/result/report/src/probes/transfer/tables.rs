@@ -1,6 +1,8 @@
 //! Tables and figures of transfers.
 
-use model::{Compared, Metric, ProbeSpec, ReferenceComparison, TransferResult, Verdict};
+use model::{
+    Compared, Metric, ProbeSpec, ReferenceComparison, TransferContents, TransferResult, TransferSpec, Verdict,
+};
 
 use super::{TransferGroup, cost::cpu_s_per_gib};
 use crate::{
@@ -13,11 +15,18 @@ use crate::{
     texts::Texts,
 };
 
-/// All of them.
+/// All of them: of one file, and of many small ones.
 pub(super) fn section(groups: &[TransferGroup<'_>], material: &Material<'_>, t: &Texts) -> Block {
-    let mut blocks = vec![rate_table(groups, material, t)];
-    blocks.extend(bars(groups, material, t).into_iter().map(Block::Figure));
-    blocks.extend(repeats(groups, t).into_iter().map(Block::Figure));
+    let (many, one): (Vec<_>, Vec<_>) = groups.iter().partition(|group| group.spec.is_many());
+    let mut blocks = Vec::new();
+    if !one.is_empty() {
+        blocks.push(rate_table(&one, &many, material, t));
+        blocks.extend(bars(&one, material, t).into_iter().map(Block::Figure));
+        blocks.extend(repeats(&one, t).into_iter().map(Block::Figure));
+    }
+    if !many.is_empty() {
+        blocks.push(small_table(&many, material, t));
+    }
     blocks.extend(command_table(groups, t));
     Block::section(t.get("transfer-heading"), blocks)
 }
@@ -36,10 +45,15 @@ fn in_mib(bps: f64) -> f64 {
     bps / 8.0 / f64::from(1 << 20)
 }
 
-/// Rates and cost.
-fn rate_table(groups: &[TransferGroup<'_>], material: &Material<'_>, t: &Texts) -> Block {
-    type Group<'a> = TransferGroup<'a>;
+/// Rates and cost, and beside them the rate of small files by the same method.
+fn rate_table(groups: &[&TransferGroup<'_>], many: &[&TransferGroup<'_>], material: &Material<'_>, t: &Texts) -> Block {
+    type Group<'a> = &'a TransferGroup<'a>;
     let rate = |it: &Group<'_>| it.over(TransferResult::bps);
+    let small = |it: &Group<'_>| {
+        let asked = TransferSpec { contents: TransferContents::SmallFiles, size: None, ..it.spec.clone() };
+        let found = many.iter().find(|other| *other.spec == asked && other.way == it.way);
+        found.map_or_else(|| Text::quiet(show::NO_FIGURE.to_owned()), |group| files_per_s(group, t))
+    };
     let range = |(low, high)| format!("{} – {}", mib(low), mib(high));
     let cost = |it: &Group<'_>, end: usize| {
         let trials = it.trials.iter().zip(&it.assessed);
@@ -48,6 +62,7 @@ fn rate_table(groups: &[TransferGroup<'_>], material: &Material<'_>, t: &Texts) 
         or_none(costs, |it| format!("{:.2}", it.median))
     };
     let remarks = |it: &Group<'_>| it.remarks(material, t).join("; ");
+    let has_disks = groups.iter().any(|group| group.spec.file.is_some());
     Columns::new()
         .long(t.get("col-configuration"), |it: &Group<'_>| it.name(t))
         .figures(t.get("col-trials"), |it| it.trials.len().to_string())
@@ -55,11 +70,39 @@ fn rate_table(groups: &[TransferGroup<'_>], material: &Material<'_>, t: &Texts) 
         .figures(t.get("transfer-col-range"), |it| or_none(rate(it).and_then(|rate| rate.range()), range))
         .figures("Gbit/s", |it| or_none(rate(it), |rate| gbit(rate.median)))
         .figures(t.get("transfer-col-size"), |it| size(it))
+        .figures(t.get("transfer-col-read"), |it| or_none(it.over_disks(|disks| disks.read_bps), mib))
+        .only_if(has_disks)
+        .figures(t.get("transfer-col-write"), |it| or_none(it.over_disks(|disks| disks.write_bps), mib))
+        .only_if(has_disks)
+        .figures(t.get("transfer-col-small"), small)
+        .only_if(!many.is_empty())
         .words(t.get("transfer-col-contents"), |it| contents(it, t))
         .figures(t.get("transfer-col-client-cpu"), |it| cost(it, 0))
         .figures(t.get("transfer-col-server-cpu"), |it| cost(it, 1))
         .long(t.get("transfer-col-remarks"), remarks)
         .table(t.get("transfer-caption"), groups)
+}
+
+/// Rates of small files.
+fn small_table(groups: &[&TransferGroup<'_>], material: &Material<'_>, t: &Texts) -> Block {
+    type Group<'a> = &'a TransferGroup<'a>;
+    let range = |(low, high): (f64, f64)| format!("{low:.0} – {high:.0}");
+    Columns::new()
+        .long(t.get("col-configuration"), |it: &Group<'_>| it.name(t))
+        .figures(t.get("col-trials"), |it| it.trials.len().to_string())
+        .figures(t.get("transfer-col-files"), |it| files_per_s(it, t))
+        .figures(t.get("transfer-col-files-range"), |it| or_none(it.files_per_s().and_then(|rate| rate.range()), range))
+        .figures("MiB/s", |it| or_none(it.over(TransferResult::bps), |rate| mib(rate.median)))
+        .words(t.get("transfer-col-contents"), |it| contents(it, t))
+        .long(t.get("transfer-col-remarks"), |it| it.remarks(material, t).join("; "))
+        .table(t.get("transfer-small-caption"), groups)
+}
+
+fn files_per_s(group: &TransferGroup<'_>, t: &Texts) -> Text {
+    match group.files_per_s() {
+        Some(rate) => Text::strong(format!("{:.0}", rate.median)),
+        None => speed(group, t),
+    }
 }
 
 fn speed(group: &TransferGroup<'_>, t: &Texts) -> Text {
@@ -87,7 +130,7 @@ fn contents(group: &TransferGroup<'_>, t: &Texts) -> Text {
 }
 
 /// A bar for each method, and beside it that of each source that published one.
-fn bars(groups: &[TransferGroup<'_>], material: &Material<'_>, t: &Texts) -> Vec<Figure> {
+fn bars(groups: &[&TransferGroup<'_>], material: &Material<'_>, t: &Texts) -> Vec<Figure> {
     let sources = material.assessment.comparisons.iter().flatten();
     let is_of_one = |row: &Compared| row.metric == Metric::TransferRate;
     let sources: Vec<&ReferenceComparison> = sources.filter(|source| source.rows.iter().any(is_of_one)).collect();
@@ -95,7 +138,7 @@ fn bars(groups: &[TransferGroup<'_>], material: &Material<'_>, t: &Texts) -> Vec
         let row = source.rows.iter().find(|row| row.spec == *spec && is_of_one(row));
         row.map(|row| in_mib(row.theirs.amount()))
     };
-    let bar = |group: &TransferGroup<'_>| {
+    let bar = |group: &&TransferGroup<'_>| {
         let (ours, spec) = (group.over(TransferResult::bps).map(|rate| in_mib(rate.median)), group.spec.clone().into());
         let theirs = sources.iter().map(|source| published(source, &spec));
         Bars { name: group.name(t), values: [ours].into_iter().chain(theirs).collect() }
@@ -111,11 +154,12 @@ fn bars(groups: &[TransferGroup<'_>], material: &Material<'_>, t: &Texts) -> Vec
 }
 
 /// How the rate differs from trial to trial.
-fn repeats(groups: &[TransferGroup<'_>], t: &Texts) -> Vec<Figure> {
+fn repeats(groups: &[&TransferGroup<'_>], t: &Texts) -> Vec<Figure> {
     let values = |group: &TransferGroup<'_>| {
         group.trials.iter().filter_map(|(_, result)| result.bps().map(in_mib)).collect::<Vec<_>>()
     };
-    let one = |group| Repeated { group: TransferGroup::name(group, t), name: String::new(), values: values(group) };
+    let one =
+        |group: &&TransferGroup<'_>| Repeated { group: group.name(t), name: String::new(), values: values(group) };
     let spoken = FigureSubject { title: t.get("figure-transfer-repeats"), axis: t.get("axis-transfer") };
     figure::repeats(spoken, &groups.iter().map(one).collect::<Vec<_>>(), t)
 }

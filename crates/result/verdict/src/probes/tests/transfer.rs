@@ -1,8 +1,8 @@
 //! Limits of a transfer.
 
 use model::{
-    Evidence, IpVersion, Measured, Mtu, Place, TransferMethod, TransferResult, TransferSpec,
-    trial::{Lack, Program, TcpState},
+    Evidence, Measured, Mtu, Place, TransferMethod, TransferResult, TransferSpec,
+    trial::{Disks, Lack, Program, TcpState},
 };
 
 use super::{
@@ -20,11 +20,13 @@ fn result() -> TransferResult {
         seconds: 10.0,
         verified: Some(true),
         tcp: vec![],
+        kernel_tls: None,
+        disks: None,
     }
 }
 
 fn story(method: TransferMethod, result: TransferResult) -> Story {
-    let spec = TransferSpec { method, ip: IpVersion::V4, size: None, mtu: None };
+    let spec = TransferSpec::new(method);
     Story { run: run(), trial: trial(Measured::Transfer { spec, result: Box::new(result) }) }
 }
 
@@ -52,6 +54,19 @@ fn a_transfer_under_a_second_is_too_short_to_say() {
     let short = by(0.99);
     assert_eq!(short.place, Place::NotKnown);
     assert_eq!(short.evidence, [Evidence::TooShort { seconds: 0.99, least: 1.0 }]);
+}
+
+#[test]
+fn a_disk_limits_what_moves_as_quickly_as_it() {
+    let bps = result().bps().expect("a rate");
+    let by = |method, read, write| {
+        let disks = Some(Disks { read_bps: read * bps, write_bps: write * bps });
+        story(method, TransferResult { disks, ..result() }).place()
+    };
+    assert_eq!(by(TransferMethod::Nc, 1.1, 3.0), at(Place::Disk, "a"));
+    assert_eq!(by(TransferMethod::Nc, 3.0, 0.5), at(Place::Disk, "b"), "what arrived is not on disk yet");
+    assert_eq!(by(TransferMethod::Http, 1.1, 3.0), at(Place::Disk, "b"), "the server reads");
+    assert_eq!(by(TransferMethod::Nc, 1.2, 3.0).0, Place::NotKnown);
 }
 
 #[test]
