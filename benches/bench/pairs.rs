@@ -22,9 +22,11 @@ pub(crate) struct Comparison {
 }
 
 /// Alternating pairs for each row.
+#[allow(dead_code, reason = "as below")]
 const PAIRS: usize = 10;
 
 /// Measures all pairs.
+#[allow(dead_code, reason = "a benchmark may say how often")]
 pub(crate) fn compare(
     title: String,
     peer: &'static str,
