@@ -50,7 +50,7 @@ fn rate_table(groups: &[&TransferGroup<'_>], many: &[&TransferGroup<'_>], materi
     type Group<'a> = &'a TransferGroup<'a>;
     let rate = |it: &Group<'_>| it.over(TransferResult::bps);
     let small = |it: &Group<'_>| {
-        let asked = TransferSpec { contents: TransferContents::SmallFiles, size: None, ..it.spec.clone() };
+        let asked = TransferSpec { contents: TransferContents::SmallFiles, size: None, file: None, ..it.spec.clone() };
         let found = many.iter().find(|other| *other.spec == asked && other.way == it.way);
         found.map_or_else(|| Text::quiet(show::NO_FIGURE.to_owned()), |group| files_per_s(group, t))
     };
