@@ -60,6 +60,17 @@ fn a_ladder_has_a_trial_for_each_load_and_both_ways_are_counted_by_themselves() 
 }
 
 #[test]
+fn a_ladder_is_climbed_by_one_engine_although_its_lowest_load_alone_has_another() {
+    let desk = Desk::new();
+    let engines = |rate: &str| {
+        let trials = trials(&packets(&desk, &["--rate", rate]));
+        trials.iter().map(|trial| trial["engine"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(engines("10 kpps"), ["xsk"]);
+    assert_eq!(engines("10kpps..4Mpps step 3990kpps"), ["live", "live"]);
+}
+
+#[test]
 fn several_senders_of_a_lab_are_counted_each_and_together() {
     let desk = Desk::new();
     let before = Snapshot::take();

@@ -148,5 +148,6 @@ pub fn setup(ip: IpVersion, peer: Option<SocketAddr>) -> SideSetup {
         token: 7,
         sender: 0,
         senders: 1,
+        highest: None,
     }
 }

@@ -118,6 +118,19 @@ fn what_is_left_counts_all_repeats_and_shrinks_with_each_trial() {
 
 /// A rung that loses ends the flight; the flight of the next frame size begins at its first rung.
 #[test]
+fn each_step_of_a_ladder_knows_its_highest_load() {
+    let highest = |toml: &str| -> Vec<Option<String>> {
+        let plan = plan(&toml.replace("repeats = 2", "repeats = 1"));
+        let measured = steps(&plan, 1).into_iter().filter(|step| step.spec.probe().without_load().is_some());
+        measured.map(|step| plan.highest_load(&step).map(|spec| spec.to_string())).collect()
+    };
+    let of = |size: u32| Some(format!("packets IPv4 {size} B at 3 Mpps MTU 9000"));
+    assert_eq!(highest(LADDER), [[of(64), of(64), of(64)], [of(128), of(128), of(128)]].concat());
+    assert!(highest(SEARCH).iter().all(Option::is_none), "a search has loads of its own");
+    assert!(highest(PLAN).iter().all(Option::is_none));
+}
+
+#[test]
 fn a_ladder_may_stop_where_a_trial_says_so() {
     let configurations = |toml: &str| -> Vec<Configuration> {
         let specs = plan(toml).specs().into_iter();

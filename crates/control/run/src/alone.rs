@@ -42,7 +42,7 @@ pub(crate) fn self_tests(run: &mut Run, session: &Session, interrupt: &AtomicBoo
 fn self_test(run: &Run, spec: ProbeSpec, alone: &mut Alone, interrupt: &AtomicBool) -> Result<Option<Trial>, RunError> {
     let heading = Heading { number: run.self_tests.len() as u32 + 1, started: now() };
     let step = Step { procedure: "self-test".to_owned(), spec, senders: 0..1, repeat: 1, attempt: 1 };
-    match measure(&step, &alone.bed, Agents { ports: &mut alone.ports, dut: None }, &mut NoObserver, interrupt) {
+    match measure(&step, None, &alone.bed, Agents { ports: &mut alone.ports, dut: None }, &mut NoObserver, interrupt) {
         Ok(output) => Ok(assemble(heading, &step, &alone.bed, output)),
         Err(NoResult::Interrupted) => Ok(None),
         Err(NoResult::Failed(error)) => Err(RunError::Trial { step: step.spec.to_string(), error }),

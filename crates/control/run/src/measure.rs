@@ -9,7 +9,7 @@ use std::{
 };
 
 use bed::{Agents, DutReader};
-use model::{Bed, EndCounters, Endpoint, ProbeSpec, Profile, Side, SoFar, counters::Event, plan::Step};
+use model::{Bed, EndCounters, Endpoint, ProbeSpec, Profile, Side, SideSetup, SoFar, counters::Event, plan::Step};
 use protocol::{AgentError, AgentLink, CANCEL, ClockReading, Fault, Outcome, Task, ToAgent};
 
 use self::side_task::{Pair, SideTask, task, task_of};
@@ -87,21 +87,23 @@ pub(crate) struct TrialOutput {
     pub(crate) dut: Option<EndCounters>,
 }
 
-/// Runs one probe between the senders of a step and the receiver.
+/// Runs one probe between the senders of a step and the receiver. `highest` is the highest load of its ladder.
 pub(crate) fn measure(
     step: &Step,
+    highest: Option<ProbeSpec>,
     bed: &Bed,
     agents: Agents<'_>,
     watch: &mut dyn TrialObserver,
     interrupt: &AtomicBool,
 ) -> Result<TrialOutput, NoResult> {
-    let mut trial = UnderWay::new(step, bed, agents);
+    let mut trial = UnderWay::new(step, highest, bed, agents);
     trial.follow(watch, interrupt).map_err(|error| error.after(&trial.cancel()))
 }
 
 /// A trial with its sides.
 struct UnderWay<'a> {
     spec: &'a ProbeSpec,
+    highest: Option<ProbeSpec>,
     profile: Profile,
     bed: &'a Bed,
     /// One for each end, as the bed has them.
@@ -113,14 +115,14 @@ struct UnderWay<'a> {
 }
 
 impl<'a> UnderWay<'a> {
-    fn new(step: &'a Step, bed: &'a Bed, Agents { ports: links, dut }: Agents<'a>) -> Self {
+    fn new(step: &'a Step, highest: Option<ProbeSpec>, bed: &'a Bed, Agents { ports: links, dut }: Agents<'a>) -> Self {
         let receiver = links.len() - 1;
         let most = step.spec.profile().whole_seconds;
         let mut side_task = |link: usize| SideTask::new(link, links[link].new_id(), most);
         let pairs =
             step.senders.clone().map(|sender| Pair { near: side_task(sender), far: side_task(receiver) }).collect();
         let token = RandomState::new().hash_one(()) as u32;
-        Self { spec: &step.spec, profile: step.spec.profile(), bed, links, dut, pairs, token }
+        Self { spec: &step.spec, highest, profile: step.spec.profile(), bed, links, dut, pairs, token }
     }
 
     fn follow(&mut self, watch: &mut dyn TrialObserver, interrupt: &AtomicBool) -> Result<TrialOutput, NoResult> {
@@ -170,7 +172,8 @@ impl<'a> UnderWay<'a> {
 
     fn get_ready(&mut self, pair: usize, side: Side, task: Task, interrupt: &AtomicBool) -> Result<(), NoResult> {
         let (link, id) = self.side_task(pair, side).place();
-        self.links[link].send(&ToAgent::Prepare { id, task })?;
+        let setup = SideSetup { highest: self.highest.clone(), ..task.setup };
+        self.links[link].send(&ToAgent::Prepare { id, task: Task { setup, ..task } })?;
         let until = Instant::now() + PREPARE;
         while self.side_task(pair, side).ready.is_none() {
             check(interrupt)?;

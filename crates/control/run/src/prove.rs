@@ -46,7 +46,7 @@ pub enum NoProof {
 /// Sends by one engine from the first end of a bed to the last.
 pub fn prove(engine: Engine, session: &mut Session, interrupt: &AtomicBool) -> Result<Proof, NoProof> {
     let bed = session.bed.clone();
-    match measure(&step(engine), &bed, session.agents(), &mut NoObserver, interrupt) {
+    match measure(&step(engine), None, &bed, session.agents(), &mut NoObserver, interrupt) {
         Ok(output) => {
             let (near, far) = output.pairs.into_iter().next().ok_or(NoProof::Confused)?;
             let (sent, received) = counted_frames((near.figures, far.figures)).ok_or(NoProof::Confused)?;

@@ -89,7 +89,8 @@ impl<A: Archive> Trials<'_, '_, A> {
         }
         let heading = Heading { number, started: now() };
         let mut follower = Follower::new(run, step, heading, self.record, self.observer);
-        let output = measure(step, &run.bed, self.session.agents(), &mut follower, self.interrupt);
+        let highest = run.plan.highest_load(step);
+        let output = measure(step, highest, &run.bed, self.session.agents(), &mut follower, self.interrupt);
         match output {
             Ok(output) => match assemble(follower.heading, step, &run.bed, output) {
                 Some(mut trial) => {

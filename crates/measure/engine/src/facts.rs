@@ -47,7 +47,6 @@ impl Facts {
     /// Facts about a job on a future interface with this driver and a queue for each core, received as this privilege
     /// allows.
     pub fn foreseen(job: &Job, driver: &str, privilege: Privilege, plain: bool) -> Result<Self, EngineError> {
-        let rates: Option<Vec<f64>> = job.rates()?.into_iter().collect();
         Ok(Self {
             interface: job.interface.clone(),
             driver: driver.to_owned(),
@@ -57,7 +56,7 @@ impl Facts {
             no_pktgen: pktgen::cannot_send(job),
             cores: job.cpus.len(),
             longest: job.longest(),
-            rate: rates.map(|rates| rates.iter().sum()),
+            rate: job.rate()?,
             plain,
             replay: job.streams.iter().any(|stream| stream.replay.is_some()),
             heard_by_socket: privilege != Privilege::Root,

@@ -61,6 +61,11 @@ impl Job {
         self.streams.iter().zip(&self.loads).map(rate).collect()
     }
 
+    /// Requested frames per second of all streams together; `None` if one is flat out.
+    pub fn rate(&self) -> Result<Option<f64>, EngineError> {
+        Ok(self.rates()?.into_iter().sum())
+    }
+
     /// Mean of the requested frames per second of each stream, over the time in which it is sent.
     pub fn mean_rates(&self) -> Result<Vec<Option<f64>>, EngineError> {
         let mean = |(rate, load): (Option<f64>, &Load)| rate.map(|rate| rate * load.pacing.mean());

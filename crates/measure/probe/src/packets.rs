@@ -56,6 +56,7 @@ pub(crate) fn foresee(spec: &PacketsSpec, end: &Endpoint, privilege: Privilege) 
         token: 0,
         sender: 0,
         senders: 1,
+        highest: None,
     };
     // Engines take an unknown driver for one that can do nothing special.
     let driver = end.driver.known().map_or("", String::as_str);

@@ -268,6 +268,15 @@ impl Plan {
         self.sections().into_iter().flat_map(|section| section.specs).collect()
     }
 
+    /// The highest load of the ladder that a step is on; `None` where it is on none.
+    pub fn highest_load(&self, step: &Step) -> Option<ProbeSpec> {
+        let ladder = step.spec.probe().without_load()?;
+        let section = self.sections().into_iter().find(|section| section.id == step.procedure)?;
+        let mut rungs = section.specs.into_iter().filter(|spec| spec.probe().without_load().as_ref() == Some(&ladder));
+        // The lowest comes first.
+        if section.method == Method::Ladder { rungs.next_back() } else { None }
+    }
+
     /// The sections in the order they are measured. Where the bed's MTU is changed for a probe, a path probe before it proves
     /// that packets of that size pass.
     pub fn sections(&self) -> Vec<Section> {

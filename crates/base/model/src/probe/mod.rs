@@ -89,7 +89,7 @@ pub enum Side {
 }
 
 /// Setup of one side of a probe.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SideSetup {
     /// Name of the endpoint.
     pub endpoint: String,
@@ -122,6 +122,9 @@ pub struct SideSetup {
     /// Number of senders of the trial.
     #[serde(default)]
     pub senders: usize,
+    /// Highest load of the ladder that the trial is on, for which its engine is chosen; `None` where it is on none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub highest: Option<ProbeSpec>,
 }
 
 impl ProbeSpec {

@@ -140,6 +140,7 @@ pub(super) fn task(
         token,
         sender,
         senders,
+        highest: None,
     };
     Task { spec: spec.clone(), side, setup }
 }

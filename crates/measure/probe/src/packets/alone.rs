@@ -92,6 +92,7 @@ pub fn prepare_sender(outgoing: &Outgoing) -> Result<PreparedSender, ProbeError>
         token: (*token).into(),
         sender: 0,
         senders: 1,
+        highest: None,
     };
     let next_hop_mac = outgoing.mac.map_or_else(|| resolved(interface, local, *to), Ok)?;
     let ready = sending::open_towards(spec, &setup, next_hop_mac, *to, 0, *most)?;

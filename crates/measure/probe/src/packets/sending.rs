@@ -14,7 +14,7 @@ use ::engine::{Choice, Facts, Job, Opened, SentStream, SocketAddresses, choose};
 use frame::{Compiled, Place};
 use kernel::{cpu, link, neighbour, nic};
 use model::{
-    BitRate, Engine, FrameSize, Nanos, PacketsSent, PacketsSpec, Privilege, SideSetup,
+    BitRate, Engine, FrameSize, Nanos, PacketsSent, PacketsSpec, Privilege, ProbeSpec, SideSetup,
     stream::{DESTINATION_PORT, Mac},
     trial::Pacing,
 };
@@ -42,7 +42,7 @@ impl Sending {
         let job = job(spec, setup, &nowhere(setup))?;
         // The other end is assumed to be alike; its real abilities are known once the two have met.
         let heard_by_socket = matches!(receiving::place(spec, setup), engine::Place::Socket(_));
-        choose(&facts(&job, spec, heard_by_socket)?, spec.engine).map_err(engine_error)?;
+        choose(&facts(&job, spec, setup, heard_by_socket)?, spec.engine).map_err(engine_error)?;
         Ok(Self { spec: spec.clone(), setup: setup.clone() })
     }
 
@@ -79,7 +79,7 @@ pub(super) fn open_towards(
 ) -> Result<Ready, ProbeError> {
     let place = Place { source_mac: own_mac(&setup.interface)?, next_hop_mac, destination: to, ..nowhere(setup) };
     let job = Job { most, ..job(spec, setup, &place)? };
-    let facts = facts(&job, spec, port != 0)?;
+    let facts = facts(&job, spec, setup, port != 0)?;
     let addresses =
         SocketAddresses { from: setup.local, to: SocketAddr::new(to, if port == 0 { DESTINATION_PORT } else { port }) };
     let opened = engine::open(&job, &facts, spec.engine, addresses).map_err(engine_error)?;
@@ -133,8 +133,16 @@ impl Ready {
     }
 }
 
-fn facts(job: &Job, spec: &PacketsSpec, heard_by_socket: bool) -> Result<Facts, ProbeError> {
-    Facts::read(job, spec.streams.iter().all(is_plain), heard_by_socket).map_err(engine_error)
+/// Facts for the engine. On a ladder the rate is that of its highest load: the curve over all of them is that of one engine.
+fn facts(job: &Job, spec: &PacketsSpec, setup: &SideSetup, heard_by_socket: bool) -> Result<Facts, ProbeError> {
+    let facts = Facts::read(job, spec.streams.iter().all(is_plain), heard_by_socket).map_err(engine_error)?;
+    match setup.highest.as_ref().and_then(ProbeSpec::of::<PacketsSpec>) {
+        Some(highest) => {
+            let highest = self::job(&highest.as_sent(), setup, &nowhere(setup))?;
+            Ok(Facts { rate: highest.rate().map_err(engine_error)?, ..facts })
+        }
+        None => Ok(facts),
+    }
 }
 
 /// Properties of each stream before it is sent.
