@@ -104,6 +104,8 @@ pub struct FreeFigure {
     pub median: f64,
     /// Interval of that median, where there are enough trials.
     pub interval: Option<Interval>,
+    /// As of [`LimitOutcome`].
+    pub load_reached: Option<f64>,
 }
 
 /// Limit of most configurations of a run.

@@ -130,8 +130,8 @@ pub enum Evidence {
         /// Number of them.
         packets: u64,
     },
-    /// Packets of the full MTU did not pass.
-    PathTooSmall {
+    /// The largest packet that passes, beside what the interface takes.
+    PathMtu {
         /// MTU of the interface.
         mtu: u32,
         /// Bytes that pass.

@@ -49,6 +49,9 @@ pub struct LimitOutcome {
     /// Why it is neither PASS nor FAIL; null for these.
     #[serde(default)]
     pub undecided: Option<Undecided>,
+    /// Share of the intended load that the sender reached in the trial in which it reached least; absent where it reached it in all.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub load_reached: Option<f64>,
 }
 
 /// Why a criterion is neither met nor missed.

@@ -75,7 +75,7 @@ fn evidence(evidence: &Evidence, rate: impl Fn(f64) -> String, t: &Texts) -> Str
         }
         Evidence::LinkFull { bps, link_bps } => with(&[("bps", &show::rate(*bps)), ("link", &show::rate(*link_bps))]),
         Evidence::Unseen { packets } => with(&[("packets", &grouped(*packets))]),
-        Evidence::PathTooSmall { .. } => with(&[]),
+        Evidence::PathMtu { .. } => with(&[]),
         Evidence::LongestStage { stage, p50_ns } => {
             with(&[("stage", &t.of_value("stage", stage)), ("p50", &show::micros(*p50_ns as f64))])
         }

@@ -12,7 +12,9 @@ use crate::{
     bufferbloat::bufferbloat,
     card_health::card_health,
     inspection::inspections,
-    judge, overall,
+    judge,
+    limited::is_whole_path,
+    overall,
     page_one::{MOST as MOST_KEY_FIGURES, page_one},
     probes,
     rfc2544::{is_of_tests, key_figures, rfc2544},
@@ -38,7 +40,7 @@ pub fn assess(run: &Run, references: &[Reference], chosen: &Chosen) -> Assessmen
         card: (run.plan.purpose == Some(Purpose::Card)).then(|| card_health(run, &trials)),
         self_tests: run.self_tests.iter().map(|trial| probes::assess(run, trial)).collect(),
         inspections: inspections(run),
-        limited,
+        limited: limited.into_iter().filter(|it| !is_whole_path(&it.by)).collect(),
         limit_unknown,
         losses: losses(run, &trials),
         trials,
@@ -79,7 +81,7 @@ struct Limits {
     known: Vec<Limited>,
     /// Numbers of the trials of which no limit is known.
     unknown: Vec<u32>,
-    /// Configurations, or ways of them, that were judged.
+    /// Configurations, or ways of them, that were judged. A path that lets all pass is none.
     ways: usize,
 }
 
@@ -89,12 +91,12 @@ fn limited(run: &Run, assessments: &[TrialAssessment]) -> Limits {
     let mut judged = 0;
     for (spec, trials) in configurations(run, assessments).into_iter().flat_map(by_sender) {
         for way in ways(run, &trials) {
-            judged += 1;
             let found: Vec<(u32, LimitedBy)> = trials
                 .iter()
                 .filter_map(|(trial, assessment)| Some((trial.number, limit_of(assessment, way.as_ref())?)))
                 .filter(|(_, by)| by.place != Place::NotKnown || shows_loss(by))
                 .collect();
+            judged += usize::from(found.is_empty() || !found.iter().all(|(_, by)| is_whole_path(by)));
             if found.is_empty() {
                 unknown.extend(trials.iter().map(|(trial, _)| trial.number));
             }
@@ -111,9 +113,11 @@ fn shows_loss(by: &LimitedBy) -> bool {
     by.evidence.iter().any(|it| matches!(it, Evidence::Unseen { .. } | Evidence::Counter { .. }))
 }
 
-/// Trials by configuration, in the order they were first measured. Those without a limit by their nature are left out.
+/// Trials by configuration, in the order they were first measured. Those that have no limit are left out.
 fn configurations<'a>(run: &'a Run, assessments: &'a [TrialAssessment]) -> Vec<(ProbeSpec, Vec<Assessed<'a>>)> {
-    let all = run.trials.iter().zip(assessments).filter(|(trial, _)| probes::has_limit(&trial.measured));
+    let has_limit =
+        |(trial, assessment): &Assessed<'_>| assessment.limited_by.is_some() || probes::has_limit(&trial.measured);
+    let all = run.trials.iter().zip(assessments).filter(has_limit);
     let specs = grouped(all, |a, b| a.0.measured.spec() == b.0.measured.spec());
     specs.into_iter().map(|trials| (trials[0].0.measured.spec(), trials)).collect()
 }

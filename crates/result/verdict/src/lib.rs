@@ -105,6 +105,7 @@ fn judge_limit(
         let trials: Vec<_> = run.trials.iter().filter(|trial| probe.is_of(trial) && trial.is_whole()).collect();
         let ranges: Vec<_> = trials.iter().filter_map(|trial| trial.figure(limit.metric)).collect();
         let mut judged = outcome(limit, probe.name(names), bound(limit, &probe.spec, run, references), &ranges);
+        judged.load_reached = load_reached(trials.iter().copied());
         if ranges.is_empty() {
             let why = if trials.is_empty() { not_measured(&probe.spec, run) } else { without_figure(limit) };
             judged.undecided = Some(why);
@@ -164,7 +165,19 @@ fn outcome(
         interval: interval.filter(|interval| interval.high.is_finite()),
         verdict,
         undecided,
+        load_reached: None,
     }
+}
+
+/// The least share of its intended load that a sender reached, of the trials in which it missed it.
+fn load_reached<'t>(trials: impl Iterator<Item = &'t Trial>) -> Option<f64> {
+    let share = |doubt: &Doubt| match doubt {
+        Doubt::SenderTooSlow { intended, achieved } | Doubt::SenderPaused { intended, achieved } => {
+            Some(achieved / intended)
+        }
+        _ => None,
+    };
+    trials.flat_map(|trial| &trial.doubts).filter_map(share).reduce(f64::min)
 }
 
 /// The median over trials; `None` where missing replies leave it unknown.

@@ -6,11 +6,11 @@ use std::{
 };
 
 use model::{
-    Better, Doubt, FreeFigure, KeyFigure, LimitOutcome, Limited, MainLimit, ManualItem, Metric, Names, PageOne, Place,
+    Better, Doubt, FreeFigure, KeyFigure, LimitOutcome, Limited, MainLimit, ManualItem, Names, PageOne, Place,
     Protocol, Run, Tally, Trial, Undecided, Verdict, alike::grouped, probe::Selectors,
 };
 
-use crate::{interval, known_median};
+use crate::{interval, known_median, limited::is_whole_path, load_reached};
 
 /// Fewest and most key figures.
 const FEWEST: usize = 3;
@@ -151,8 +151,8 @@ fn main_figure(kind: Vec<FreeFigure>) -> Option<FreeFigure> {
 
 fn free_figure(run: &Run, probe: &crate::Probe) -> Option<FreeFigure> {
     let metric = *probe.spec.probe().compared().first()?;
-    let whole = run.trials.iter().filter(|trial| probe.is_of(trial) && trial.is_whole());
-    let ranges: Vec<_> = whole.filter_map(|trial| trial.figure(metric)).collect();
+    let whole = || run.trials.iter().filter(|trial| probe.is_of(trial) && trial.is_whole());
+    let ranges: Vec<_> = whole().filter_map(|trial| trial.figure(metric)).collect();
     let interval = interval(&ranges).filter(|interval| interval.high.is_finite());
     Some(FreeFigure {
         spec: probe.spec.clone(),
@@ -160,6 +160,7 @@ fn free_figure(run: &Run, probe: &crate::Probe) -> Option<FreeFigure> {
         metric,
         median: known_median(&ranges)?,
         interval,
+        load_reached: load_reached(whole()),
     })
 }
 
@@ -261,7 +262,7 @@ fn gravity(doubt: &Doubt) -> Gravity {
 
 /// The place that limited most configurations, and those that limited as many. An intended load that was reached counts only where nothing else limited.
 fn main_limit(limited: &[Limited], ways: usize) -> Option<MainLimit> {
-    let mut places = places(limited);
+    let mut places = places(limited.iter().filter(|it| !is_whole_path(&it.by)));
     let order = |rows: &Vec<&Limited>| (rank(rows[0].by.place), Reverse(rows.len()));
     places.sort_by_key(order);
     let at = |rows: &Vec<&Limited>| (rows[0].by.place, rows[0].by.endpoint.clone());
@@ -281,7 +282,7 @@ fn places<'l>(limited: impl IntoIterator<Item = &'l Limited>) -> Vec<Vec<&'l Lim
     grouped(first, |a, b| (a.by.place, &a.by.endpoint) == (b.by.place, &b.by.endpoint))
 }
 
-/// A load that was reached as asked for is no place to mend. A path MTU that is too small is one by itself.
+/// A load that was reached as asked for is no place to mend.
 fn failed_by(run: &Run, outcomes: &[LimitOutcome], limited: &[Limited]) -> Vec<(Place, Option<String>)> {
     let names = Names::of_run(run);
     let has_failed = |row: &&Limited| {
@@ -291,9 +292,7 @@ fn failed_by(run: &Run, outcomes: &[LimitOutcome], limited: &[Limited]) -> Vec<(
     let mut places = places(limited.iter().filter(has_failed));
     places.retain(|rows| rank(rows[0].by.place) == 0);
     places.sort_by_key(|rows| Reverse(rows.len()));
-    let is_path = |outcome: &LimitOutcome| outcome.verdict == Verdict::Fail && outcome.limit.metric == Metric::PathMtu;
-    let path = outcomes.iter().any(is_path).then_some((Place::PathMtu, None));
-    places.into_iter().map(|rows| (rows[0].by.place, rows[0].by.endpoint.clone())).chain(path).collect()
+    places.into_iter().map(|rows| (rows[0].by.place, rows[0].by.endpoint.clone())).collect()
 }
 
 fn rank(place: Place) -> u8 {

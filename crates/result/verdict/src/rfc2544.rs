@@ -47,7 +47,7 @@ pub(crate) fn key_figures(run: &Run, tests: &[Rfc2544]) -> Vec<FreeFigure> {
         let trial = run.trials.iter().find(|it| it.number == trial)?;
         let metric = Metric::ForwardingRate;
         let median = trial.figure(metric)?.low;
-        Some(FreeFigure { spec: trial.measured.spec(), from: None, metric, median, interval: None })
+        Some(FreeFigure { spec: trial.measured.spec(), from: None, metric, median, interval: None, load_reached: None })
     };
     tests.iter().flat_map(|tests| &tests.sizes).filter_map(figure).collect()
 }

@@ -38,6 +38,8 @@ struct Key<'k> {
     value: String,
     range: String,
     outcome: Option<&'k LimitOutcome>,
+    /// Share of the intended load, where the sender missed it.
+    load_reached: Option<f64>,
 }
 
 /// A few figures against their criteria; nothing where nothing was measured.
@@ -45,16 +47,16 @@ pub(super) fn key_figures(material: &Material<'_>, t: &Texts) -> Option<Block> {
     let Material { run, assessment, .. } = *material;
     let of_outcome = |outcome: &'_ LimitOutcome| (outcome::name(run, outcome, t), outcome.limit.metric);
     let key = |figure: &KeyFigure| {
-        let (name, metric, median, interval, outcome) = match figure {
+        let (name, metric, median, interval, load_reached, outcome) = match figure {
             KeyFigure::Judged(index) => {
                 let outcome = assessment.outcomes.get(*index)?;
                 let (name, metric) = of_outcome(outcome);
-                (name, metric, outcome.median, outcome.interval, Some(outcome))
+                (name, metric, outcome.median, outcome.interval, outcome.load_reached, Some(outcome))
             }
-            KeyFigure::Free(FreeFigure { spec, from, metric, median, interval }) => {
+            KeyFigure::Free(FreeFigure { spec, from, metric, median, interval, load_reached }) => {
                 let way = from.clone().zip(run.bed.receiver().map(|end| end.name.clone()));
                 let name = show::of_senders(run, (spec, *metric), probes::way(spec, way.as_ref(), t), t);
-                (name, *metric, Some(*median), *interval, None)
+                (name, *metric, Some(*median), *interval, *load_reached, None)
             }
         };
         Some(Key {
@@ -62,14 +64,20 @@ pub(super) fn key_figures(material: &Material<'_>, t: &Texts) -> Option<Block> {
             value: show::or_none(median, |value| show::metric_value(metric, value)),
             range: show::or_none(interval, |it| show::metric_range(metric, it.low, it.high)),
             outcome,
+            load_reached,
         })
+    };
+    let missed = |share: f64| t.with("key-load-missed", &[("percent", &format!("{:.1}", 100.0 * share))]);
+    let named = |key: &Key<'_>| {
+        let name = Text::from(key.name.as_str());
+        key.load_reached.map_or(name.clone(), |share| name.and(Span::Strong(missed(share))))
     };
     let keys: Vec<Key<'_>> = assessment.page_one.key_figures.iter().filter_map(key).collect();
     let is_judged = keys.iter().any(|key| key.outcome.is_some());
     let mark = |outcome: &LimitOutcome| Span::Verdict(outcome.verdict, show::verdict(outcome.verdict, t)).into();
     let none = || Text::from(show::NO_FIGURE);
     let table = Columns::new()
-        .long(t.get("col-figure"), |it: &Key<'_>| it.name.clone())
+        .long(t.get("col-figure"), named)
         .figures(t.get("col-result"), |it| Text::strong(it.value.clone()))
         .words(t.get("col-verdict"), |it| it.outcome.map_or_else(none, mark))
         .only_if(is_judged)

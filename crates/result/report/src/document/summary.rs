@@ -73,6 +73,9 @@ document! {
         median: Option<f64> = outcome.map_or_else(|| free.map(|it| it.median), |it| it.median),
         /// Interval of that median, where there are enough trials.
         interval: Option<Interval> = outcome.map_or_else(|| free.and_then(|it| it.interval), |it| it.interval),
+        /// Share of the intended load that the sender reached in the trial in which it reached least; absent where it reached it in all.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        load_reached: Option<f64> = outcome.map_or_else(|| free.and_then(|it| it.load_reached), |it| it.load_reached),
         /// Verdict of its limit; null without a limit.
         verdict: Option<Verdict> = outcome.map(|it| it.verdict),
     }

@@ -24,7 +24,7 @@ fn every_place_and_evidence_has_words_in_both_languages() {
         Evidence::Behind { intended: 1e5, achieved: 5e4 },
         Evidence::LinkFull { bps: 9.9e8, link_bps: 1e9 },
         Evidence::Unseen { packets: 4 },
-        Evidence::PathTooSmall { mtu: 9000, path_mtu: 1500 },
+        Evidence::PathMtu { mtu: 9000, path_mtu: 1500 },
         Evidence::LongestStage { stage: StageName::WireAndFar, p50_ns: 9_000 },
     ];
     let all = LimitedBy { place: Place::Qdisc, endpoint: None, evidence };

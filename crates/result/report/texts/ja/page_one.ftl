@@ -14,6 +14,7 @@ undecided-straddles = 不確かさの区間が判定基準をまたいでいる�
 undecided-not-checked = 確認が行われていないため
 undecided-left-open = 確認者が判定を保留したため
 key-figures-caption = 主要な測定値(試行間の中央値)。
+key-load-missed = (送信側は、最も低い試行でこの負荷の { $percent } %しか達成していません)
 page-failed = 不合格の内容
 page-failed-figures = 測定値{ $count }件(上の表で「不合格」)
 page-failed-figures-some = 測定値{ $count }件(主なものは上の表、全件は「指摘事項」)

@@ -1,4 +1,7 @@
-use model::{Evidence, Measured, Plan, Source};
+use model::{
+    Evidence, Measured, Mtu, PathResult, Plan, Source,
+    trial::{Leg, PathDevice, Refusal},
+};
 
 use super::*;
 use crate::tests::{run, trials};
@@ -62,6 +65,53 @@ fn places_that_differ_stand_with_their_counts_and_what_is_not_known_with_the_oth
     let places: Vec<_> = known.iter().map(|row| (row.by.place, row.trials.len())).collect();
     assert_eq!(places, [(Place::ReceiverCpu, 2), (Place::Window, 1)]);
     assert_eq!(unknown.len(), run.trials.len() - 3);
+}
+
+/// A run of six trials of a path whose interfaces take 9000 bytes, of which these pass.
+fn path(passes: u32) -> Run {
+    let plan = "name = \"t\"\nrepeats = 6\n[[path]]\nip = 4\n[[limits]]\nmetric = \"path_mtu\"\nat_least = \"9001\"\n";
+    let plan = Plan::parse(plan, &[]).unwrap();
+    let device = |host: &str| PathDevice {
+        host: host.to_owned(),
+        name: "eth0".to_owned(),
+        kind: String::new(),
+        mtu: Mtu(9000),
+        master: None,
+        on_path: true,
+    };
+    let leg = || Leg {
+        mtu: Some(Mtu(passes)),
+        refusal: Refusal::Silent { last_router: None, routers_answer: None },
+        routers: None,
+    };
+    let result = || PathResult {
+        forward: leg(),
+        reverse: leg(),
+        devices: vec![device("a"), device("b")],
+        packets: 30,
+        hops: vec![],
+    };
+    let measured = |spec: ProbeSpec| match spec {
+        ProbeSpec::Path(spec) => Measured::Path { spec, result: result() },
+        other => panic!("{other}"),
+    };
+    let steps = procedure::steps(&plan, 1).into_iter();
+    let trials: Vec<Trial> = steps.map(|step| model::fixture::trial(measured(step.spec))).collect();
+    run(&plan, &trials)
+}
+
+#[test]
+fn a_path_is_limited_by_its_mtu_which_is_shown_where_it_is_too_small_and_mended_where_a_criterion_fails() {
+    for (passes, shown) in [(9000, 0), (1500, 1)] {
+        let Assessment { limited, page_one, trials, .. } = assess(&path(passes), &[], &Chosen::None);
+        let limit = trials[0].limited_by.as_ref().unwrap();
+        assert_eq!(
+            (limit.place, &limit.evidence[0]),
+            (Place::PathMtu, &Evidence::PathMtu { mtu: 9000, path_mtu: passes })
+        );
+        assert_eq!((limited.len(), page_one.main_limit.map_or(0, |it| it.of)), (shown, shown));
+        assert_eq!(page_one.failed_by, [(Place::PathMtu, None)]);
+    }
 }
 
 #[test]

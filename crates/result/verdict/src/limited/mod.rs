@@ -89,6 +89,11 @@ impl Load {
     }
 }
 
+/// Whether all that the interfaces take passes: a limit of what was asked for, and of no other figure.
+pub(crate) fn is_whole_path(by: &LimitedBy) -> bool {
+    matches!(by.evidence.as_slice(), [Evidence::PathMtu { mtu, path_mtu }] if path_mtu >= mtu)
+}
+
 pub(crate) fn core(core: &CoreUse) -> Evidence {
     Evidence::Core { cpu: core.cpu, busy: core.busy, softirq: core.softirq, steal: core.steal }
 }

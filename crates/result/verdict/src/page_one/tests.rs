@@ -1,4 +1,4 @@
-use model::{Evidence, Identity, Limit, LimitedBy, Metric, Plan, Reference, TimeSummary};
+use model::{Evidence, Identity, LimitedBy, Metric, Plan, Reference, TimeSummary};
 
 use super::*;
 use crate::{
@@ -135,8 +135,14 @@ fn the_best_load_of_a_ladder_stands_for_it() {
     let packets = "[[packets]]\nframe_sizes = [64]\nduration = \"1 s\"\n";
     let plan = format!("name = \"t\"\n{packets}rate = \"1 Mpps..3 Mpps step 1 Mpps\"\n{packets}");
     let specs = Plan::parse(&plan, &[]).unwrap().specs();
-    let figure =
-        |(spec, median)| FreeFigure { spec, from: None, metric: Metric::ForwardingRate, median, interval: None };
+    let figure = |(spec, median)| FreeFigure {
+        spec,
+        from: None,
+        metric: Metric::ForwardingRate,
+        median,
+        interval: None,
+        load_reached: None,
+    };
     let kind: Vec<FreeFigure> = specs.into_iter().zip([1e6, 2e6, 1.5e6, 9e6]).map(figure).collect();
     assert_eq!(kind.len(), 4);
     assert_eq!(main_figure(kind.clone()).map(|it| it.median), Some(2e6));
@@ -161,6 +167,28 @@ fn a_doubt_about_no_key_figure_counts_for_less() {
         matches!(first(&run).worst_doubt, Some(Doubt::CountersDisagree { .. })),
         "the figure may be of another path"
     );
+}
+
+#[test]
+fn a_figure_whose_sender_missed_its_load_says_so() {
+    let mut run = measured(&limit("rtt_p50", "at_most = \"10 us\""));
+    let reached = |run: &Run| {
+        let assessment = assess(run, &[], &Chosen::None);
+        let reached = |it: &KeyFigure| match it {
+            KeyFigure::Judged(index) => assessment.outcomes[*index].load_reached,
+            KeyFigure::Free(free) => free.load_reached,
+        };
+        assessment.page_one.key_figures.iter().map(reached).collect::<Vec<_>>()
+    };
+    assert_eq!(reached(&run), [None, None]);
+    // The first trial of latency, and all of goodput.
+    let is_goodput = |trial: &Trial| trial.measured.spec().to_string().starts_with("goodput");
+    let shares = [0.5, 0.9];
+    for (share, trial) in shares.iter().cycle().zip(run.trials.iter_mut().filter(|trial| is_goodput(trial))) {
+        trial.doubts.push(Doubt::SenderTooSlow { intended: 10.0, achieved: 10.0 * share });
+    }
+    run.trials[0].doubts.push(Doubt::SenderPaused { intended: 4.0, achieved: 3.0 });
+    assert_eq!(reached(&run), [Some(0.75), Some(0.5)]);
 }
 
 #[test]
@@ -212,7 +240,4 @@ fn places_to_mend_are_those_of_failed_criteria() {
     assert_eq!(failed_by(&run, &outcomes, &rows(Place::IntendedLoad)), [], "a load that was reached");
     let passed = LimitOutcome { verdict: Verdict::Pass, ..outcomes[0].clone() };
     assert_eq!(failed_by(&run, &[passed], &rows(Place::ReceiverCpu)), []);
-    let path =
-        LimitOutcome { limit: Limit { metric: Metric::PathMtu, ..outcomes[0].limit.clone() }, ..outcomes[0].clone() };
-    assert_eq!(failed_by(&run, &[path], &[]), [(Place::PathMtu, None)]);
 }

@@ -30,7 +30,7 @@ pub(crate) fn assess(run: &Run, trial: &Trial) -> TrialAssessment {
     assessment
 }
 
-/// Whether a place can limit the figure. A path has a culprit instead, and forwarding its checks.
+/// Whether a place limits the figure, known or not. A path has one where its interfaces are known, and forwarding has its checks.
 pub(crate) fn has_limit(measured: &Measured) -> bool {
     measured.of::<PathSpec>().is_none() && measured.of::<ForwardingSpec>().is_none()
 }

@@ -1,7 +1,8 @@
 //! The device that keeps a path MTU down.
 
 use model::{
-    Culprit, CulpritKind, Mtu, PathAdvice, PathAdviceKind, PathConclusion, PathResult, PathTo, Trial, TrialAssessment,
+    Culprit, CulpritKind, Evidence, LimitedBy, Mtu, PathAdvice, PathAdviceKind, PathConclusion, PathResult, PathTo,
+    Place, Trial, TrialAssessment,
     probe::LARGEST_PATH_MTU,
     trial::{Leg, PathDevice, Refusal},
 };
@@ -11,7 +12,29 @@ const VLAN_TAG: u32 = 4;
 
 /// The conclusions of a path trial.
 pub(super) fn assess(trial: &Trial, result: &PathResult) -> TrialAssessment {
-    TrialAssessment { culprit: culprit(result, &trial.endpoint_from, &trial.endpoint_to), ..TrialAssessment::default() }
+    let (from, to) = (trial.endpoint_from.as_str(), trial.endpoint_to.as_str());
+    let culprit = culprit(result, from, to);
+    TrialAssessment {
+        limited_by: limited_by(result, [from, to], culprit.as_ref()),
+        culprit,
+        ..TrialAssessment::default()
+    }
+}
+
+/// The path MTU beside what the interfaces take, at the end of the device that keeps it down. `None` where no interface was read.
+fn limited_by(result: &PathResult, ends: [&str; 2], culprit: Option<&Culprit>) -> Option<LimitedBy> {
+    let [forward, reverse] = ways(result, ends);
+    let mtu = [&forward, &reverse].iter().filter_map(|way| way.takes()).max()?.0;
+    let path_mtu = forward.passes().min(reverse.passes());
+    let endpoint = culprit.and_then(|it| it.host.clone()).filter(|host| ends.contains(&host.as_str()));
+    Some(LimitedBy { place: Place::PathMtu, endpoint, evidence: vec![Evidence::PathMtu { mtu, path_mtu }] })
+}
+
+/// Both ways, the forward one first.
+fn ways<'a>(result: &'a PathResult, [from, to]: [&'a str; 2]) -> [PathDirection<'a>; 2] {
+    let devices = &result.devices;
+    let forward = PathDirection { leg: &result.forward, sender: from, receiver: to, devices };
+    [forward, PathDirection { leg: &result.reverse, sender: to, receiver: from, devices }]
 }
 
 /// One way, with the devices at its ends.
@@ -26,9 +49,7 @@ struct PathDirection<'a> {
 /// what the interfaces of both ends take. Where both ways take less, the worse one counts; the forward one where they
 /// differ by no more than a VLAN tag, since one interface can then be behind both.
 fn culprit(result: &PathResult, from: &str, to: &str) -> Option<Culprit> {
-    let devices = &result.devices;
-    let forward = PathDirection { leg: &result.forward, sender: from, receiver: to, devices };
-    let reverse = PathDirection { leg: &result.reverse, sender: to, receiver: from, devices };
+    let [forward, reverse] = ways(result, [from, to]);
     let worse = if reverse.passes() + VLAN_TAG < forward.passes() { [reverse, forward] } else { [forward, reverse] };
     worse.iter().find(|way| way.is_short()).map(PathDirection::culprit)
 }
@@ -91,10 +112,15 @@ impl PathDirection<'_> {
         self.leg.mtu.map_or(0, |mtu| mtu.0)
     }
 
+    /// MTU of the larger interface of both ends, as far as a search goes.
+    fn takes(&self) -> Option<Mtu> {
+        let most = self.own_mtu(self.sender).max(self.own_mtu(self.receiver));
+        most.map(|mtu| mtu.min(LARGEST_PATH_MTU))
+    }
+
     /// Whether either end's interface would take more than passes.
     fn is_short(&self) -> bool {
-        let most = self.own_mtu(self.sender).max(self.own_mtu(self.receiver));
-        self.leg.refusal != Refusal::Largest && self.leg.mtu < most.map(|mtu| mtu.min(LARGEST_PATH_MTU))
+        self.leg.refusal != Refusal::Largest && self.leg.mtu < self.takes()
     }
 
     fn own_mtu(&self, host: &str) -> Option<Mtu> {

@@ -15,7 +15,7 @@ pub(super) fn path(case: &Case<'_>) -> Option<LimitedBy> {
     let packet = packet.min(case.result.mtu.0);
     let sent = case.flow.sent.datagrams.as_ref().map(|datagrams| datagrams.sent);
     let arrive = case.flow.lost().zip(sent).is_some_and(|(lost, sent)| (lost as f64) < LOSS_OF_RATE * sent as f64);
-    let evidence = || vec![Evidence::PathTooSmall { mtu: case.result.mtu.0, path_mtu }];
+    let evidence = || vec![Evidence::PathMtu { mtu: case.result.mtu.0, path_mtu }];
     (packet > path_mtu && !arrive).then(|| between(Place::PathMtu, evidence()))
 }
 

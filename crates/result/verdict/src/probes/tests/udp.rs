@@ -180,7 +180,7 @@ fn datagrams_too_large_for_the_path_are_told_from_loss() {
     stuck.trial.doubts.push(doubt(1400));
     let limited = stuck.limited_by();
     assert_eq!((limited.place, limited.endpoint), (Place::PathMtu, None));
-    assert_eq!(limited.evidence, [Evidence::PathTooSmall { mtu: 1500, path_mtu: 1400 }]);
+    assert_eq!(limited.evidence, [Evidence::PathMtu { mtu: 1500, path_mtu: 1400 }]);
     // They arrive all the same: in fragments, and something else limits them.
     let mut fragmented = udp().busy(A, 0.0);
     fragmented.trial.doubts.push(doubt(1400));
