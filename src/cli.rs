@@ -56,7 +56,7 @@ pub(crate) use watch::WatchOptions;
 #[derive(Debug, Parser)]
 #[command(name = "wireproof", version, propagate_version = true, disable_help_subcommand = true)]
 #[command(after_help = "Exit status: 0 done and every limit passed; 1 could not do it; 2 wrong words on the command \
-    line or in the plan; 3 a limit failed, or a comparison shows something worse; 4 inconclusive or not run; 130 interrupted, what was measured is kept.")]
+    line or in the plan; 3 a limit failed, or a comparison shows something worse; 4 inconclusive, not comparable or not run; 130 interrupted, what was measured is kept.")]
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -358,7 +358,8 @@ fn with_hint(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     let Some(ContextValue::String(wrong)) = error.get(ContextKind::InvalidArg) else { return error };
     let is_it = |at: &usize| words[*at].to_string_lossy() == *wrong && !wrong.starts_with('-');
     let hint = (1..words.len()).filter(is_it).find_map(|at| unseparated(words, at).or_else(|| unjoined(words, at)));
-    if let Some(hint) = hint {
+    if let Some(hint) = hint.or_else(|| unchanged(words, wrong)) {
+        error.remove(ContextKind::SuggestedArg);
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![hint.into()]));
     }
     error
@@ -381,6 +382,17 @@ fn unjoined(words: &[OsString], at: usize) -> Option<String> {
     let option = [&words[at - 1], &words[at]].map(|word| word.to_string_lossy()).join("=");
     let right = [&words[..at - 1], &[OsString::from(&option)], &words[at + 1..]].concat();
     (option.starts_with("--") && is_right(&right)).then(|| format!("write it with \"=\": {option}"))
+}
+
+/// A hint where an option would change the plan of a run that goes on.
+fn unchanged(words: &[OsString], wrong: &str) -> Option<String> {
+    let command = words.iter().skip(1).find(|word| !word.to_string_lossy().starts_with('-'))?;
+    let program = definition(Lang::En);
+    let mut options = program.find_subcommand("verify")?.get_arguments().filter_map(clap::Arg::get_long);
+    let is_of_plan = command == "resume" && options.any(|option| wrong.strip_prefix("--") == Some(option));
+    is_of_plan.then(|| {
+        format!("a run goes on with the plan and the machine that it was begun with; to change them, begin another: wireproof verify {wrong} …")
+    })
 }
 
 /// The whole command line as clap knows it, explained in this language.
@@ -423,6 +435,10 @@ mod tests {
         }
         let joined = said(&["path", "--hops", "3", "--ip", "4"]);
         assert!(joined.contains("--hops is written with \"=\": --hops=3"), "{joined}");
+        let resumed = said(&["resume", "last", "--set", "repeats=2"]);
+        assert!(resumed.contains("begin another: wireproof verify --set"), "{resumed}");
+        assert!(!resumed.contains("-- --set") && !resumed.contains("--store"), "{resumed}");
+        assert!(!said(&["resume", "--sett"]).contains("begin another"));
         let unknown = said(&["path", "--json", "3"]);
         assert!(!unknown.contains("write it with"), "{unknown}");
     }

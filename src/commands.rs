@@ -48,6 +48,7 @@ use crate::{
     cli::{self, Cli, Command, Common, PacketsAction, ProbeCommand, StandsFor},
     exit::{Exit, explain, failure},
     output::{has_printed, print, print_json, print_json_line, say},
+    zone,
 };
 
 /// Runs the command.
@@ -98,6 +99,9 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
     privilege::sudo_user()?;
     if cli.command.keeps_files() {
         privilege::reach_files_as_sudo_user()?;
+        if let Some(value) = zone::unknown() {
+            say(&Notice::UnknownZone { value: &value }.text(language(&common)));
+        }
     }
     match cli.command {
         Command::Verify { plan, options, identify, tune: Some(profile) } => {
@@ -133,7 +137,7 @@ fn act(cli: Cli) -> anyhow::Result<Exit> {
         Command::Clean => bed::clean(&common),
         Command::Schema { of } => words::schema(&of),
         Command::Completions { shell } => words::completions(shell),
-        Command::Man { dir } => words::man(&dir),
+        Command::Man { dir } => words::man(&dir, language(&common)),
         Command::Agent { remove_self, stands_for, .. } => serve(remove_self, stands_for),
         Command::InNamespace { namespace, program } => bed::enter(&namespace, &program),
     }

@@ -111,6 +111,11 @@ pub(crate) struct Words(pub(crate) String);
 #[error("{0}; run the same command with sudo")]
 pub(crate) struct NeedsRoot(pub(crate) String);
 
+/// No disk has the room for what a command will write.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(crate) struct NoRoom(pub(crate) String);
+
 /// An error and what caused it. Many say the words of their cause themselves; these are not said twice.
 pub(crate) fn in_words(error: &anyhow::Error) -> String {
     let causes = error.chain().map(ToString::to_string);

@@ -4,10 +4,10 @@ mod svg;
 
 use std::{io::Cursor, path::Path};
 
-use model::{Identity, Photo, PhotoKind};
+use model::{Identity, Photo, PhotoKind, nearest::nearest};
 use zune_jpeg::JpegDecoder;
 
-use crate::{cli::Identify, exit::Words, nearest::nearest, paths, zone};
+use crate::{cli::Identify, exit::Words, paths, zone};
 
 /// All photos of a document together, in bytes: with them, the report still is one file that can be sent by mail.
 const MOST_PHOTOS: usize = 1024 * 1024;

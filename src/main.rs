@@ -4,7 +4,6 @@ mod cli;
 mod commands;
 mod exit;
 mod identity;
-mod nearest;
 mod output;
 mod paths;
 mod profiles;

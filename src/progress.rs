@@ -128,6 +128,9 @@ impl Progress {
 impl Observer for Progress {
     fn ready(&mut self, session: &Session, environment: &Environment) {
         narrow_buses(&session.bed, environment, self.lang).iter().for_each(|said| self.note(said));
+        if let Some(cpu) = session.bed.core_shared_by(&session.bed.endpoints) {
+            self.note(&Notice::CoreShared { cpu }.text(self.lang));
+        }
         for closed in &session.not_through {
             self.note(&Notice::DutUnreachable { ip: closed.ip(), why: &closed.to_string() }.text(self.lang));
         }
@@ -140,6 +143,10 @@ impl Observer for Progress {
     }
 
     fn step(&mut self, step: &Step, number: u32, remaining: Remaining) {
+        if self.total == 0.0 {
+            // The time that the bed took says nothing of the trials.
+            self.began = Instant::now();
+        }
         self.finished += self.current;
         self.current = estimate(&step.spec);
         self.total = self.finished + remaining.seconds;
@@ -191,10 +198,10 @@ fn narrow_buses(bed: &Bed, environment: &Environment, lang: Lang) -> Vec<String>
     said.collect()
 }
 
-/// The estimate of what is left, in seconds, corrected by how the estimate has held so far: little at first, when the time that
-/// the bed took would count for all that is to come.
+/// The estimate of what is left, in seconds, corrected by how the estimate has held so far: little at first, when one slow trial would
+/// count for all that is to come.
 fn remaining_seconds(total: f64, done: f64, elapsed: f64) -> u64 {
-    let trusted = 5.0 + total / 20.0;
+    let trusted = (total / 10.0).min(5.0) + total / 20.0;
     let pace = (elapsed + trusted) / (done + trusted);
     ((total - done).max(0.0) * pace).ceil() as u64
 }
@@ -231,6 +238,8 @@ mod tests {
         assert!((10_800..10_900).contains(&remaining_seconds(three_hours, 1.0, 5.0)));
         assert_eq!(remaining_seconds(100.0, 0.0, 0.0), 100);
         assert_eq!(remaining_seconds(100.0, 100.0, 130.0), 0);
+        // Two ends on one core: the first of twenty trials of 150 ms has taken 40 s, and is half done.
+        assert!(remaining_seconds(3.0, 0.075, 40.0) > 200);
         // Half way, everything took twice as long as estimated.
         assert!((85..100).contains(&remaining_seconds(100.0, 50.0, 100.0)));
     }

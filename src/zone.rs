@@ -1,15 +1,15 @@
 //! Time zone in which people read times. Documents for programs have UTC.
 
-use std::env;
+use std::{env, ffi::OsString};
 
 use jiff::{
     Timestamp, Zoned,
     tz::{self, TimeZone},
 };
 use kernel::privilege;
-use model::Identity;
+use model::{Identity, nearest::nearest};
 
-use crate::{exit::Words, nearest::nearest};
+use crate::exit::Words;
 
 /// The time zone of a document: the one that it names, or that of the calling user.
 pub(crate) fn of(identity: Option<&Identity>) -> Result<TimeZone, Words> {
@@ -32,14 +32,28 @@ pub(crate) fn named(name: &str) -> Result<TimeZone, Words> {
 
 /// The time zone of the calling user, also through sudo: as TZ says, else that of the machine. UTC where neither can be read.
 pub(crate) fn of_caller() -> TimeZone {
+    read().1.unwrap_or(TimeZone::UTC)
+}
+
+/// The value of TZ where there is no such time zone here, so that times are in UTC.
+pub(crate) fn unknown() -> Option<String> {
+    let (value, zone) = read();
+    let value = value.filter(|value| zone.is_none() && !value.is_empty())?;
+    Some(value.to_string_lossy().into_owned())
+}
+
+/// The value of TZ, and the time zone by it, or that of the machine.
+fn read() -> (Option<OsString>, Option<TimeZone>) {
+    let own = env::var_os("TZ");
     // sudo may be told to pass on nothing.
     let through_sudo = || privilege::sudo_user().ok().flatten().and_then(|_| privilege::callers_variable("TZ"));
-    let unset = env::var_os("TZ").is_none();
-    match through_sudo().filter(|_| unset) {
-        Some(value) => value.to_str().and_then(from_variable),
-        None => TimeZone::try_system().ok(),
+    match through_sudo().filter(|_| own.is_none()) {
+        Some(value) => {
+            let zone = value.to_str().and_then(from_variable);
+            (Some(value), zone)
+        }
+        None => (own, TimeZone::try_system().ok()),
     }
-    .unwrap_or(TimeZone::UTC)
 }
 
 /// An RFC 3339 time to the minute, with its zone; as it is if it is none.

@@ -530,6 +530,8 @@ fn people_read_times_of_their_zone_and_programs_utc() {
     check("JST-9", &["--meta", "timezone=Asia/Kathmandu"], " UTC+05:45");
     let listed = desk.run_in("Asia/Tokyo", &["runs"]);
     assert!(listed.lines().skip(1).all(|line| line.contains(" JST  ")), "{listed}");
+    let unknown = desk.run_in("Asia/Tokio", &["runs"]);
+    assert!(unknown.contains("TZ is “Asia/Tokio”") && unknown.contains("times are in UTC"), "{unknown}");
     let wrong = desk.run_in("UTC", &["report", id, "--meta", "timezone=Asia/Tokio"]);
     assert!(wrong.contains("did you mean Asia/Tokyo?") && wrong.contains("exit status 2"), "{wrong}");
     let _ = fs::remove_dir_all(&desk.folder);

@@ -1,4 +1,8 @@
-//! Additions of a man page to the help of a command: examples and exit status.
+//! Additions of a man page to the help of a command: examples and exit status. Their Japanese stands in `report/texts/ja/manual.toml`.
+
+use std::collections::BTreeMap;
+
+use ::report::Lang;
 
 /// An example: the words behind `wireproof`, and what they do.
 pub(crate) type Example = (&'static str, &'static str);
@@ -11,7 +15,7 @@ const COULD_NOT: Status = ("1", "It could not be done; the message says what, wh
 const USAGE: Status = ("2", "The command line, or a file that it names, is wrong.");
 const PASSED: Status = ("0", "Every limit passed, or the plan has none.");
 const FAILED: Status = ("3", "A limit, or an item verified by hand, failed.");
-const OPEN: Status = ("4", "No limit failed, but one is inconclusive or was not run.");
+const OPEN: Status = ("4", "No limit failed, but one is inconclusive, not comparable or was not run.");
 const CARD_FINE: Status = ("0", "Every limit passed, or the plan has none; with the plan \"card\", the card is fine.");
 const CARD_NOT_FINE: Status = (
     "3",
@@ -19,7 +23,7 @@ const CARD_NOT_FINE: Status = (
 );
 const CARD_OPEN: Status = (
     "4",
-    "No limit failed, but one is inconclusive or was not run; with the plan \"card\", whether the card is fine was not decided.",
+    "No limit failed, but one is inconclusive, not comparable or was not run; with the plan \"card\", whether the card is fine was not decided.",
 );
 const INTERRUPTED: Status = ("130", "It was interrupted; finished trials are stored and reported.");
 
@@ -78,7 +82,7 @@ const ANY: &[Status] = &[
     COULD_NOT,
     USAGE,
     ("3", "A limit failed, or a comparison shows something worse."),
-    ("4", "Something is inconclusive or was not run."),
+    ("4", "Something is inconclusive, not comparable or was not run."),
     INTERRUPTED,
 ];
 
@@ -94,6 +98,22 @@ pub(crate) struct Manual {
 /// Additions for a command.
 pub(crate) fn of(command: &str) -> Option<&'static Manual> {
     MANUALS.iter().find(|manual| manual.command == command)
+}
+
+/// Texts of the man pages in a language, by the English ones.
+pub(crate) struct Words(BTreeMap<String, String>);
+
+impl Words {
+    pub(crate) fn of(lang: Lang) -> Self {
+        Self(match lang {
+            Lang::En => BTreeMap::new(),
+            Lang::Ja => toml::from_str(::report::MANUAL_JA).unwrap_or_default(),
+        })
+    }
+
+    pub(crate) fn of_text<'t>(&'t self, english: &'t str) -> &'t str {
+        self.0.get(english).map_or(english, String::as_str)
+    }
 }
 
 const fn manual(command: &'static str, statuses: &'static [Status], examples: &'static [Example]) -> Manual {
@@ -435,6 +455,8 @@ const MANUALS: [Manual; 47] = [
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use super::{super::parse, *};
 
     /// The commands that people see, like `bed up`.
@@ -451,6 +473,17 @@ mod tests {
             _ => vec![piece],
         });
         ["wireproof"].into_iter().chain(pieces).map(Into::into).collect()
+    }
+
+    #[test]
+    fn each_text_has_its_japanese_and_none_is_left_over() {
+        let examples = MANUALS.iter().flat_map(|manual| manual.examples).map(|(_, meaning)| *meaning);
+        let statuses = MANUALS.iter().flat_map(|manual| manual.statuses).map(|(_, meaning)| *meaning);
+        let headings = ["NAME", "SYNOPSIS", "DESCRIPTION", "VERSION", "EXIT STATUS", "EXAMPLES"];
+        let wanted: BTreeSet<&str> = examples.chain(statuses).chain(headings).collect();
+        let words = Words::of(Lang::Ja);
+        let there: BTreeSet<&str> = words.0.keys().map(String::as_str).collect();
+        assert_eq!(wanted.symmetric_difference(&there).collect::<Vec<_>>(), [&""; 0]);
     }
 
     #[test]

@@ -23,8 +23,8 @@ pub(crate) struct ReportOptions {
     /// or taken from WIREPROOF_KEY_PASSWORD.
     #[arg(long, value_name = "KEY")]
     pub(crate) sign: Option<PathBuf>,
-    /// End with the status that verify had: 3 if a limit failed or a card is not fine, 4 if something is inconclusive or was
-    /// not run. Without it, the status is 0 once the report is written.
+    /// End with the status that verify had: 3 if a limit failed or a card is not fine, 4 if something is inconclusive, not
+    /// comparable or was not run. Without it, the status is 0 once the report is written.
     #[arg(long, conflicts_with = "check")]
     pub(crate) check_limits: bool,
     /// Write nothing; check that the files of this report are unchanged. Exit status 3 if not.

@@ -1,6 +1,12 @@
 //! Completions that know what is here: plans, runs, beds, references, interfaces and namespaces.
 
-use std::{collections::BTreeSet, ffi::OsStr, fs, path::Path};
+use std::{
+    collections::BTreeSet,
+    env,
+    ffi::{OsStr, OsString},
+    fs,
+    path::{Path, PathBuf},
+};
 
 use clap::{Arg, Command, ValueEnum};
 use clap_complete::{
@@ -142,10 +148,21 @@ fn beds_and_layouts(current: &OsStr) -> Vec<CompletionCandidate> {
     }
 }
 
-/// The store of the calling user; `None` where there is none, or it cannot be read.
+/// The store that the line so far names, or that of the calling user; `None` where there is none, or it cannot be read.
 fn store() -> Option<Store> {
+    Store::open_to_read(&store_path()?).ok()
+}
+
+fn store_path() -> Option<PathBuf> {
     privilege::reach_files_as_sudo_user().ok()?;
-    Store::open_to_read(&paths::store(None).ok()?).ok()
+    paths::store(named_store(env::args_os()).as_deref()).ok()
+}
+
+/// The value of `--store` among these words.
+fn named_store(words: impl IntoIterator<Item = OsString>) -> Option<PathBuf> {
+    let mut words = words.into_iter();
+    let named = words.find_map(|word| Some(word.to_str()?.strip_prefix("--store")?.to_owned()))?;
+    named.strip_prefix('=').map(PathBuf::from).or_else(|| words.next().map(PathBuf::from))
 }
 
 fn runs(current: &OsStr) -> Vec<CompletionCandidate> {
@@ -176,8 +193,7 @@ fn references(current: &OsStr) -> Vec<CompletionCandidate> {
 }
 
 fn known_references() -> Vec<String> {
-    let folder = privilege::reach_files_as_sudo_user().ok().and_then(|()| paths::store(None).ok());
-    let folder = folder.map(|store| paths::references(&store));
+    let folder = store_path().map(|store| paths::references(&store));
     references::read_from(folder.as_deref().unwrap_or(Path::new(""))).ids()
 }
 
@@ -222,6 +238,16 @@ mod tests {
         assert_eq!(offered("verify", "bed", "ports:l"), no_words, "the loopback interface has no cable");
         assert_eq!(offered("watch", "interfaces", "l"), ["lo"]);
         assert_eq!(offered("verify", "lang", ""), ["en", "ja"]);
+    }
+
+    #[test]
+    fn the_store_is_the_one_that_the_line_names() {
+        let named =
+            |line: &str| named_store(line.split(' ').map(OsString::from)).map(|path| path.display().to_string());
+        let there = Some("/tmp/runs.db".to_owned());
+        assert_eq!(named("wireproof report --store /tmp/runs.db la"), there);
+        assert_eq!(named("wireproof --store=/tmp/runs.db report la"), there);
+        assert_eq!([named("wireproof report la"), named("wireproof report --store")], [None, None]);
     }
 
     #[test]

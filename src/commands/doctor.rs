@@ -3,14 +3,14 @@
 use std::{path::Path, sync::atomic::AtomicBool};
 
 use bed::{BedRef, Session, Wanted};
-use kernel::{clock, privilege, user_namespace};
+use kernel::{clock, file, privilege, user_namespace};
 use model::{
     Engine, Privilege,
     check::{Check, Lack, Severity, Subject},
 };
 use report::{DoctorDocument, Lang, finding_text, lack_costs, lack_labels, lack_remedy, subject_text};
 use run::Proof;
-use store::Store;
+use store::{Store, StoreError};
 
 use super::{answer, language, own_program};
 use crate::{
@@ -47,13 +47,17 @@ pub(super) fn doctor(common: &Common) -> anyhow::Result<Exit> {
     Ok(if failed { Exit::CouldNot } else { Exit::Done })
 }
 
-/// Path of the store, once it is open.
+/// Path of the store, if it can be written to, or made. Nothing is made yet.
 fn store(common: &Common) -> Result<String, String> {
-    let opened = paths::store(common.store.as_deref()).and_then(|path| {
-        Store::open(&path)?;
+    let found = paths::store(common.store.as_deref()).and_then(|path| {
+        if path.exists() {
+            Store::check(&path)?;
+        } else {
+            file::can_be_made(&path).map_err(|source| StoreError::Create { path: path.clone(), source })?;
+        }
         Ok(path.display().to_string())
     });
-    opened.map_err(|error| in_words(&error))
+    found.map_err(|error| in_words(&error))
 }
 
 fn machine(program: &Path) -> Vec<Check> {

@@ -7,6 +7,7 @@ use std::{
 
 use model::{
     Plan, Stack,
+    nearest::nearest,
     plan::{PacketsItem, PlanError},
     stream::{Load, Stream},
 };
@@ -14,7 +15,6 @@ use model::{
 use crate::{
     cli::{PROBES, RFC2544},
     exit::Words,
-    nearest::nearest,
     paths,
 };
 

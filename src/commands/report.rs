@@ -92,6 +92,9 @@ fn tell_in(
     if let Some((date, measured)) = report::issued_before(run, &zone) {
         say(&Notice::IssuedBefore { date: &date.to_string(), measured: &measured }.text(lang));
     }
+    for (who, measured) in report::signed_before(run, &zone) {
+        say(&Notice::SignedBefore { who: &who.to_string(), measured: &measured }.text(lang));
+    }
     let written = files::write(&material, place, &files.formats, lang);
     // Also where no file could be written: it may be all that is left of the run.
     if common.json && is_in_series {

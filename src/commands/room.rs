@@ -5,6 +5,8 @@ use std::path::{Path, PathBuf};
 use kernel::file::{self, Room};
 use model::Plan;
 
+use crate::exit::NoRoom;
+
 /// Bytes that a run and its report need at the most, as far as runs of every kind so far go: the rest, and those of each trial.
 const STORE: [u64; 2] = [1 << 20, 32 << 10];
 const REPORT: [u64; 2] = [4 << 20, 64 << 10];
@@ -16,13 +18,13 @@ struct Share {
     needed: u64,
 }
 
-/// A disk without the room that is needed.
+/// A disk without the room that is needed, before it is an error of the program.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "nothing was measured: the disk of {path} is full or nearly so: {free} KiB are free, and {what} may need {needed} KiB; make room \
      there, or name {option}"
 )]
-pub(super) struct NoRoom {
+struct Lack {
     what: String,
     path: String,
     free: u64,
@@ -40,10 +42,10 @@ pub(super) fn check(plan: &Plan, senders: usize, runs: usize, store: &Path, repo
     let shares = [share("the store", store, STORE), share("the report", report, REPORT)];
     // A place that cannot be asked is no reason not to measure: writing there says what is wrong.
     let rooms = shares.each_ref().map(|share| file::room(&share.path).ok());
-    Ok(fits(&shares, &rooms)?)
+    fits(&shares, &rooms).map_err(|lack| NoRoom(lack.to_string()).into())
 }
 
-fn fits([store, report]: &[Share; 2], rooms: &[Option<Room>; 2]) -> Result<(), NoRoom> {
+fn fits([store, report]: &[Share; 2], rooms: &[Option<Room>; 2]) -> Result<(), Lack> {
     let share = |room: &Option<Room>, share: &Share, option| {
         lacks(room, share.needed, &share.path, share.what.to_owned(), option).map_or(Ok(()), Err)
     };
@@ -58,9 +60,9 @@ fn fits([store, report]: &[Share; 2], rooms: &[Option<Room>; 2]) -> Result<(), N
     }
 }
 
-fn lacks(room: &Option<Room>, needed: u64, path: &Path, what: String, option: &'static str) -> Option<NoRoom> {
+fn lacks(room: &Option<Room>, needed: u64, path: &Path, what: String, option: &'static str) -> Option<Lack> {
     let free = room.and_then(|room| room.free).filter(|free| *free < needed)?;
-    Some(NoRoom { what, path: path.display().to_string(), free: free >> 10, needed: needed >> 10, option })
+    Some(Lack { what, path: path.display().to_string(), free: free >> 10, needed: needed >> 10, option })
 }
 
 #[cfg(test)]

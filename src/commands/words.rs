@@ -8,7 +8,12 @@ use report::{Lang, SHAPES};
 use serde_json::Value;
 
 use super::{complete, man, print_json};
-use crate::{cli, exit::Exit, output::print_as_it_is, paths};
+use crate::{
+    cli::{self, manual},
+    exit::Exit,
+    output::print_as_it_is,
+    paths,
+};
 
 /// `wireproof schema NAME`
 pub(super) fn schema(name: &str) -> anyhow::Result<Exit> {
@@ -30,11 +35,11 @@ pub(super) fn completions(shell: Shell) -> anyhow::Result<Exit> {
 }
 
 /// `wireproof man DIR`
-pub(super) fn man(dir: &Path) -> anyhow::Result<Exit> {
+pub(super) fn man(dir: &Path, lang: Lang) -> anyhow::Result<Exit> {
     paths::make_folder(dir)?;
-    let mut command = cli::definition(Lang::En);
+    let mut command = cli::definition(lang);
     command.build();
-    let pages = man::pages(&command, "");
+    let pages = man::pages(&command, "", &manual::Words::of(lang));
     for (name, page) in pages.with_context(|| format!("cannot write man pages into {}", dir.display()))? {
         paths::write(&dir.join(name), page)?;
     }

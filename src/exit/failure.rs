@@ -7,12 +7,12 @@ use std::{
 
 use agent::{bypass::BypassError, router::RouterError};
 use bed::{BedError, Refusal};
-use protocol::{AgentError, FailureKind, Fault};
+use protocol::{AgentError, FailureKind, Fault, SshError};
 use report::{ErrorDocument, FailureCategory as Category, FailureEntry};
 use run::RunError;
 use store::StoreError;
 
-use super::{Exit, NeedsRoot, Words, in_words};
+use super::{Exit, NeedsRoot, NoRoom, Words, in_words};
 
 /// Failures so far, in the order in which they were said.
 static SAID: Mutex<Vec<FailureEntry>> = Mutex::new(Vec::new());
@@ -94,6 +94,9 @@ fn of_cause(error: &(dyn std::error::Error + 'static)) -> Option<Known> {
     if error.is::<NeedsRoot>() {
         return Some((Category::Privilege, Advice::InMessage));
     }
+    if error.is::<NoRoom>() {
+        return Some((Category::Store, Advice::InMessage));
+    }
     if let Some(error) = error.downcast_ref::<StoreError>() {
         return Some(of_store(error));
     }
@@ -155,6 +158,7 @@ fn of_bed(error: &BedError) -> Known {
             known => known,
         },
         BedError::Refused(Refusal::NotRoot { .. }) => (Category::Privilege, Advice::Given(None)),
+        BedError::Ssh(SshError::Refused { advice, .. }) => (Category::Host, Advice::Given(advice.clone())),
         BedError::Ssh(_) | BedError::Hosts(_) => (Category::Host, Advice::InMessage),
         BedError::Interrupted => (Category::Interrupted, Advice::Given(None)),
         _ => (Category::Bed, Advice::InMessage),
@@ -209,6 +213,8 @@ mod tests {
         assert_eq!(known(Words("no plan x; give a file".into())), (Category::Usage, advice("give a file")));
         let needs_root = NeedsRoot("beds that stay belong to root".into());
         assert_eq!(known(needs_root), (Category::Privilege, advice("run the same command with sudo")));
+        let no_room = NoRoom("the disk of /x is full; make room there".into());
+        assert_eq!(known(no_room), (Category::Store, advice("make room there")));
         let absent = StoreError::Absent { path: "/x/runs.db".into() };
         let (kind, told) = known(anyhow::Error::new(absent).context("cannot list"));
         assert_eq!(kind, Category::Store);

@@ -28,6 +28,15 @@ fn completions_man_pages_and_schema_are_there() {
     for page in pages {
         assert!(read(&page).contains(".SH EXAMPLES") && !page.contains("agent"), "{page}");
     }
+    let japanese = desk.path("man-ja");
+    assert_eq!(desk.run(&["man", japanese.to_str().unwrap(), "--lang", "ja"]).status, 0);
+    let page = fs::read_to_string(japanese.join("wireproof-latency.1")).unwrap();
+    for part in [".SH 終了ステータス\n", ".SH 使用例\n", ".SH 名前\n", ".SH オプション\n"] {
+        assert!(page.contains(part), "{part}: {page}");
+    }
+    for english in [".SH OPTIONS", ".SH NAME", "Print help", "It was done", "Possible values", "[default"] {
+        assert!(!page.contains(english), "{english}: {page}");
+    }
     assert_eq!(desk.run(&["schema"]).json()["title"], "Document");
 }
 
@@ -89,6 +98,10 @@ fn a_shell_completes_plans_beds_runs_references_and_interfaces() {
     assert_eq!(offered("wireproof bed exec shelled ")[..2], ["a", "b"]);
     assert_eq!(offered(&format!("wireproof report {}", &id[..9])), [id.as_str()]);
     assert!(offered("wireproof compare ").contains(&id));
+    let elsewhere = desk.path("elsewhere");
+    fs::create_dir(&elsewhere).unwrap();
+    let named = format!("wireproof report --store {} {}", text(&store), &id[..9]);
+    assert_eq!(offered_by_bash(&named, &elsewhere), [id.as_str()]);
     assert_eq!(offered("wireproof report last --references rx"), ["rx2540-exanic-2015"]);
     assert_eq!(offered("wireproof inspect --dev l"), ["lo"]);
     assert_eq!(offered("wireproof watch --namespace wpshelled-"), ["wpshelled-a", "wpshelled-b"]);
@@ -118,6 +131,7 @@ fn the_doctor_looks_the_machine_over() {
     let begun = Instant::now();
     let doctor = desk.run(&["doctor", "--json"]);
     assert_eq!(doctor.status, 0, "{}", doctor.err);
+    assert!(!desk.path("runs.db").exists(), "it looks, and makes no store");
     let checks = doctor.json()["checks"].as_array().unwrap().clone();
     for name in ["store", "user", "kernel", "cores", "clock", "lab-bed"] {
         assert!(checks.iter().any(|check| check["check"] == name), "{name}: {checks:?}");

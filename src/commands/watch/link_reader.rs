@@ -2,11 +2,12 @@
 
 use agent::Live;
 use kernel::namespace;
+use model::nearest::alike;
 use rates::LinkReading;
 use report::WatchWords;
 
 use super::super::bed::of_namespace;
-use crate::{cli::WatchOptions, exit::Words, nearest::alike};
+use crate::{cli::WatchOptions, exit::Words};
 
 /// Reads the selected namespaces.
 pub(super) struct LinkReader {

@@ -1,19 +1,23 @@
 //! Enums that people choose from by a word: one place for reading, writing and refusing.
 
+use crate::nearest::did_you_mean;
+
 /// A word that names none of the choices.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("\"{word}\" is not {what}: use {choices}")]
+#[error("\"{word}\" is not {what}: use {choices}{meant}")]
 pub struct ChoiceError {
-    pub(crate) word: String,
-    pub(crate) what: &'static str,
-    pub(crate) choices: String,
+    word: String,
+    what: &'static str,
+    choices: String,
+    /// The word that may be meant, as a question.
+    meant: String,
 }
 
 impl ChoiceError {
     pub(crate) fn new(word: &str, what: &'static str, words: &[&str]) -> Self {
         let (last, others) = words.split_last().unwrap_or((&"nothing", &[]));
         let choices = if others.is_empty() { (*last).to_owned() } else { format!("{} or {last}", others.join(", ")) };
-        Self { word: word.to_owned(), what, choices }
+        Self { word: word.to_owned(), what, choices, meant: did_you_mean(word, words.iter().copied()) }
     }
 }
 
@@ -74,5 +78,7 @@ mod tests {
         }
         let error = "sleep".parse::<WaitMode>().unwrap_err().to_string();
         assert_eq!(error, "\"sleep\" is not a way to wait: use spin, block or busy-poll");
+        let error = "spinn".parse::<WaitMode>().unwrap_err().to_string();
+        assert_eq!(error, "\"spinn\" is not a way to wait: use spin, block or busy-poll; did you mean spin?");
     }
 }

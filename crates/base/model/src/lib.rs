@@ -33,6 +33,7 @@ pub mod json;
 pub mod limited;
 mod modifier;
 pub mod names;
+pub mod nearest;
 pub mod network;
 pub mod nic;
 pub mod path_to;

@@ -13,7 +13,7 @@ use toml::{
     de::{DeTable, DeValue},
 };
 
-use crate::json::Json;
+use crate::{json::Json, nearest::did_you_mean};
 
 /// A TOML text that cannot be read.
 #[derive(Debug)]
@@ -71,9 +71,16 @@ fn in_plain_words(error: &str) -> String {
             };
             Some(format!("{found}, expected {words}"))
         });
-        known.unwrap_or_else(|| line.to_owned())
+        known.unwrap_or_else(|| line.to_owned() + &meant(line))
     };
     error.split('\n').map(plain).collect::<Vec<_>>().join("\n")
+}
+
+/// The name that may be meant by one that serde does not know, as a question.
+fn meant(error: &str) -> String {
+    let is_name = ["unknown field `", "unknown variant `"].iter().any(|start| error.starts_with(start));
+    let mut names = error.split('`').skip(1).step_by(2);
+    names.next().filter(|_| is_name).map(|wanted| did_you_mean(wanted, names)).unwrap_or_default()
 }
 
 /// Writes a value, its keys in the order of its fields.
@@ -268,6 +275,10 @@ mod tests {
         );
         let missing = error("name = \"t\"\n\n[[goodput]]\nduration = \"2 s\"\n");
         assert!(missing.contains("line 3, column 1") && missing.ends_with("missing field `protocol`\n"), "{missing}");
+        let near = error("name = \"t\"\n[[latency]]\nframe_sizes = [64]\ncuont = 3\n");
+        assert!(near.contains("unknown field `cuont`") && near.ends_with("; did you mean count?\n"), "{near}");
+        let far = error("name = \"t\"\n[[latency]]\nframe_sizes = [64]\nzzz = 3\n");
+        assert!(!far.contains("did you mean"), "{far}");
         let syntax = error("name = \n");
         assert!(syntax.contains("line 1, column 8"), "{syntax}");
     }

@@ -146,6 +146,10 @@ impl Notation {
         let (number, unit) = split(text);
         let number: f64 =
             number.parse().map_err(|_| UnitError::NoNumber { text: text.to_owned(), example: self.example })?;
+        // Nothing is the same in each unit: whoever asks for it is told the least that there may be.
+        if number == 0.0 && unit.is_empty() && !self.units.is_empty() {
+            return Ok(number);
+        }
         let Some((_, size)) = self.units.iter().find(|(name, _)| *name == unit) else {
             return Err(UnitError::Unit {
                 text: text.to_owned(),

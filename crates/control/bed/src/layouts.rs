@@ -13,6 +13,7 @@ mod vswitch;
 
 use std::str::FromStr;
 
+use model::nearest::did_you_mean;
 use protocol::Request;
 
 pub(crate) use self::nics::why_not;
@@ -69,8 +70,9 @@ pub(crate) fn device(layout: &str) -> Device {
 pub enum ReferenceError {
     /// A layout unknown to this version.
     #[error(
-        "this version has no bed \"{text}\"; use {}, or the name of a bed made with \"wireproof bed up NAME\"",
-        usages()
+        "this version has no bed \"{text}\"; use {}, or the name of a bed made with \"wireproof bed up NAME\"{}",
+        usages(),
+        did_you_mean(text, layout_names())
     )]
     Unknown {
         /// The requested layout.
@@ -161,6 +163,8 @@ mod tests {
         assert!(!kept.is_made_here() && kept.rights() == Rights::Root("bed \"rack-7\" belongs to root".into()));
         let unknown = parse("rack:7").expect_err("no such layout").to_string();
         assert!(unknown.contains("use lab (two namespaces on this machine), lab:senders=N"), "{unknown}");
+        let near = parse("lab:brige").expect_err("no such layout").to_string();
+        assert!(near.ends_with("; did you mean lab:bridge?"), "{near}");
         for wrong in ["", "7rack", "Rack", "a/b", "a b", "far-too-long-a-name-for-a-bed"] {
             assert!(matches!(parse(wrong), Err(ReferenceError::Name(_))), "{wrong}");
         }

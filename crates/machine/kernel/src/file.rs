@@ -136,6 +136,18 @@ pub fn room(path: &Path) -> io::Result<Room> {
     Ok(Room { disk: fs::metadata(there)?.dev(), free })
 }
 
+/// Whether a file can be made at this path, whose folders may be missing; none is made. The nearest folder above it that is there is asked
+/// for a file without a name.
+pub fn can_be_made(path: &Path) -> io::Result<()> {
+    let path = std::path::absolute(path)?;
+    let there = path.ancestors().skip(1).find(|path| path.exists()).unwrap_or(Path::new("/"));
+    match OpenOptions::new().write(true).custom_flags(libc::O_TMPFILE).open(there) {
+        // Some file systems have no such files.
+        Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(()),
+        opened => opened.map(drop),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::process::Command;
@@ -149,6 +161,15 @@ mod tests {
             [here.clone(), here.join("wireproof-absent/one/two")].map(|path| room(&path).expect("a disk"));
         assert!(there.disk == absent.disk && absent.free.is_some_and(|free| free > 0));
         assert_eq!(room(Path::new("/proc/wireproof")).expect("a file system").free, None, "it has no blocks");
+    }
+
+    #[test]
+    fn that_a_file_can_be_made_is_known_without_making_one() {
+        let folder = std::env::temp_dir().join(format!("wireproof-{}-made", std::process::id()));
+        assert!(can_be_made(&folder.join("one/two")).is_ok() && !folder.exists());
+        fs::write(&folder, "no folder").expect("a folder");
+        assert!(can_be_made(&folder.join("store")).is_err());
+        fs::remove_file(folder).expect("it is there");
     }
 
     #[test]

@@ -15,6 +15,9 @@ pub enum Lang {
 /// The help of the command line in Japanese: TOML, by the English texts.
 pub const HELP_JA: &str = include_str!("../texts/ja/help.toml");
 
+/// Japanese texts of the man pages beyond the help, by their English ones.
+pub const MANUAL_JA: &str = include_str!("../texts/ja/manual.toml");
+
 /// A word that names no language of ours.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("\"{0}\" is not a language of the report: use en or ja")]

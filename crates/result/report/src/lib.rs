@@ -47,7 +47,7 @@ mod watch;
 
 pub use cards::{cards, narrow_bus};
 pub use comparison::comparison;
-pub use content::{PLAN_FILE, issued_before};
+pub use content::{PLAN_FILE, issued_before, signed_before};
 pub use device_table::{device_table, device_table_csv, device_table_markdown};
 pub use document::*;
 pub use doubts::advice;
@@ -60,7 +60,7 @@ pub use forms::{
 pub use histogram::Bars;
 pub use inspection::{Compared, inspected, inspected_differences};
 pub use lack::{lack_costs, lack_labels, lack_remedy};
-pub use lang::{HELP_JA, Lang, LangError};
+pub use lang::{HELP_JA, Lang, LangError, MANUAL_JA};
 pub use limited::LimitedByEntry;
 pub use lists::{
     baselines_head, baselines_none, bed_hint, bed_lines, beds_none, reference_row, references_folder, references_head,

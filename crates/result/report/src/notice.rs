@@ -47,6 +47,23 @@ pub enum Notice<'a> {
         /// The day on which the measurement ended.
         measured: &'a str,
     },
+    /// Somebody signed a document with a date before the measurement that it is about.
+    SignedBefore {
+        /// The name and the date.
+        who: &'a str,
+        /// The day on which the measurement ended.
+        measured: &'a str,
+    },
+    /// The environment names a time zone that there is not.
+    UnknownZone {
+        /// The name.
+        value: &'a str,
+    },
+    /// Several ends work on one core.
+    CoreShared {
+        /// The core.
+        cpu: usize,
+    },
     /// The user interrupted.
     Interrupted,
     /// How long the rest will take.
@@ -253,6 +270,9 @@ mod tests {
             Notice::ReportWritten { path: "r.html" },
             Notice::SignatureRemoved { folder: "out" },
             Notice::IssuedBefore { date: "2026-11-20", measured: "2026-11-21" },
+            Notice::SignedBefore { who: "H. Sato, 2026-11-20", measured: "2026-11-21" },
+            Notice::UnknownZone { value: "Asia/Tokio" },
+            Notice::CoreShared { cpu: 0 },
             Notice::Interrupted,
             Notice::Resumable { command: "wireproof resume" },
             Notice::RunsStored { runs: "r1, r2", command: "wireproof compare" },

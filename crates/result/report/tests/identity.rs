@@ -4,7 +4,7 @@ mod fixture;
 
 use jiff::tz::TimeZone;
 use model::{Identity, Photo, PhotoKind, Run};
-use wireproof_report::{self as report, Lang, Material, PLAN_FILE, issued_before};
+use wireproof_report::{self as report, Lang, Material, PLAN_FILE, issued_before, signed_before};
 
 const ISSUED: &str = r#"
 classification = "Secret & own"
@@ -154,6 +154,19 @@ fn a_date_of_issue_before_the_end_of_the_measurement_is_told() {
     let far_east = TimeZone::posix("<+14>-14").expect("a rule");
     assert_eq!(measured(&run, &far_east).as_deref(), Some("2026-11-22"), "it ended on the next day there");
     assert_eq!(measured(&fixture::run(), &TimeZone::UTC), None, "nobody dated it");
+}
+
+#[test]
+fn a_signature_before_the_end_of_the_measurement_is_told() {
+    let mut run = issued();
+    let told =
+        |run: &Run| signed_before(run, &TimeZone::UTC).iter().map(|(who, _)| who.to_string()).collect::<Vec<_>>();
+    let identity = run.identity.as_mut().expect("one");
+    identity.made_by = "H. Sato, 2026-11-20".parse().ok();
+    identity.checked_by = "K. Abe, 2026-11-21".parse().ok();
+    identity.approved_by = "M. Ito".parse().ok();
+    assert_eq!(told(&run), ["H. Sato, 2026-11-20"]);
+    assert!(told(&fixture::run()).is_empty());
 }
 
 #[test]

@@ -81,6 +81,14 @@ impl Store {
         Self::open(path)
     }
 
+    /// Whether an existing store can be written to; nothing is changed, and an older one stays as it is.
+    pub fn check(path: &Path) -> Result<(), StoreError> {
+        exists(path)?;
+        let connection = connect(path)?;
+        schema::version(&connection, path)?;
+        Self { path: path.to_owned(), connection }.check_writable()
+    }
+
     /// Opens an existing store for reading: works on a full or read-only disk too, and writes nothing but conclusions. An older store is
     /// read as it is, or as a copy in memory.
     pub fn open_to_read(path: &Path) -> Result<Self, StoreError> {

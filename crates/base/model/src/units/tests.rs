@@ -13,6 +13,8 @@ fn times_and_rates_are_read_with_their_unit() {
 fn a_missing_or_wrong_unit_says_what_to_write() {
     let error = "10".parse::<Nanos>().unwrap_err().to_string();
     assert_eq!(error, "\"10\" has no unit; use one of ns, us, ms, s, min, h, for example \"10 s\"");
+    assert_eq!(("0".parse(), "0".parse()), (Ok(Bytes(0)), Ok(Nanos(0))), "nothing is the same in each");
+    assert!("0".parse::<Printed>().is_err(), "of which kind is it?");
     let error = "10 GB/s".parse::<BitRate>().unwrap_err().to_string();
     assert!(error.contains("the unknown unit \"GB/s\""), "{error}");
     assert!("fast".parse::<Nanos>().unwrap_err().to_string().contains("does not start with a number"));

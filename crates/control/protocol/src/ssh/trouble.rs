@@ -73,8 +73,10 @@ impl SshError {
 
     pub(super) fn refused(ssh: &Ssh, stderr: &str) -> Self {
         let to = ssh.destination.clone();
-        let said = if stderr.trim().is_empty() { "ssh ended without a word".to_owned() } else { in_one_line(stderr) };
-        Self::Refused { advice: advice(stderr, ssh), said, to }
+        let is_silent = stderr.trim().is_empty();
+        let said = if is_silent { "ssh ended without a word".to_owned() } else { in_one_line(stderr) };
+        let by_hand = || format!("try \"{}\" by hand", ssh.by_hand(&[]));
+        Self::Refused { advice: advice(stderr, ssh).or_else(|| (!is_silent).then(by_hand)), said, to }
     }
 }
 
@@ -190,7 +192,11 @@ mod tests {
         let refused = "ssh: connect to host far port 2222: Connection refused";
         assert!(told_own(refused).contains("no ssh server answers at port 2222"), "{}", told_own(refused));
         assert!(told(refused).contains("ssh://host:port"), "{}", told(refused));
-        assert_eq!(told("odd"), "cannot log in at me@far: odd");
+        assert_eq!(
+            told("Welcome.\r\nodd\r\n"),
+            "cannot log in at me@far: try \"ssh me@far\" by hand; ssh said: Welcome. / odd",
+            "also where nothing is known about it"
+        );
         assert_eq!(told(" "), "cannot log in at me@far: ssh ended without a word");
     }
 }

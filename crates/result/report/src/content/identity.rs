@@ -63,9 +63,20 @@ fn date(run: &Run, t: &Texts) -> String {
 /// The date of issue and the last day of the measurement, where the document is dated before that.
 pub fn issued_before(run: &Run, zone: &TimeZone) -> Option<(Date, String)> {
     let date = run.identity.as_ref()?.date?;
+    Some((date, measured_after(run, date, zone)?))
+}
+
+/// Signatories with a date before the last day of the measurement, and that day.
+pub fn signed_before(run: &Run, zone: &TimeZone) -> Vec<(Signatory, String)> {
+    let who = run.identity.iter().flat_map(|it| [&it.made_by, &it.checked_by, &it.approved_by]).flatten();
+    who.filter_map(|who| Some((who.clone(), measured_after(run, who.date?, zone)?))).collect()
+}
+
+/// The last day of the measurement, where it is after this one.
+fn measured_after(run: &Run, date: Date, zone: &TimeZone) -> Option<String> {
     let measured = show::day(run.finished.as_deref().unwrap_or(&run.started), zone)?.to_string();
     // Both are written like 2026-11-21.
-    (date.to_string() < measured).then_some((date, measured))
+    (date.to_string() < measured).then_some(measured)
 }
 
 /// Responsible persons. An open entry is a box for a pen or a stamp.

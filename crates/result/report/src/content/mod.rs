@@ -27,7 +27,7 @@ pub(crate) use card_health::lines as card_lines;
 pub(crate) use comparison::comparison;
 pub(crate) use effect::effect;
 pub(crate) use failed::failed_by_hand;
-pub use identity::issued_before;
+pub use identity::{issued_before, signed_before};
 pub use method::PLAN_FILE;
 pub(crate) use rfc2544::terminal_table as rfc2544_table;
 pub(crate) use searches::lines as search_lines;

@@ -11,6 +11,9 @@ notice-undoing = Undoing what was set up
 notice-report-written = Report written to { $path }
 notice-signature-removed = The signature in { $folder } was removed: it was over files that have now been written again. Sign them with --sign KEY
 notice-issued-before = Warning: the date of issue ({ $date }) is before the end of the measurement ({ $measured }). Correct it with --meta date=YEAR-MONTH-DAY
+notice-signed-before = Warning: “{ $who }” is dated before the end of the measurement ({ $measured }). Correct the date, as in --made-by "NAME, YEAR-MONTH-DAY"
+notice-unknown-zone = Warning: TZ is “{ $value }”, and this machine has no such time zone: times are in UTC. Set one like Asia/Tokyo (package tzdata)
+notice-core-shared = Core { $cpu } serves more than one end. They take turns on it, so the figures are partly those of the scheduler, and the measurement may take many times as long. Give each end a core of its own with --cpus where there are several.
 notice-interrupted = Interrupted: finishing, then storing and reporting what was measured so far. Press Ctrl-C again to stop at once; “wireproof clean” then undoes what is left.
 notice-time-left = about { $time } left
 notice-throughput-alias = “Throughput” is RFC 1242's highest rate without loss. This command measures goodput: the payload that arrives, as iperf3 shows it.

@@ -4,15 +4,20 @@
 const ALIKE: f64 = 0.75;
 
 /// Names that are much like this one, in order.
-pub(crate) fn alike<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
+pub fn alike<'a>(wanted: &str, names: &[&'a str]) -> Vec<&'a str> {
     names.iter().copied().filter(|name| strsim::jaro_winkler(wanted, name) >= ALIKE).collect()
 }
 
 /// The one that is most like this one.
-pub(crate) fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let likeness = |name: &&str| strsim::jaro_winkler(wanted, name);
     let alike = names.into_iter().filter(|name| likeness(name) >= ALIKE);
     alike.max_by(|one, other| likeness(one).total_cmp(&likeness(other)))
+}
+
+/// A question to stand behind an error; empty where none is much like this one.
+pub fn did_you_mean<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> String {
+    nearest(wanted, names).map(|meant| format!("; did you mean {meant}?")).unwrap_or_default()
 }
 
 #[cfg(test)]
@@ -25,5 +30,6 @@ mod tests {
         assert_eq!(nearest("cerify", names), Some("certify"));
         assert_eq!(nearest("loopbck", names), Some("loopback"));
         assert_eq!([nearest("zzz", names), nearest("", names)], [None, None]);
+        assert_eq!([did_you_mean("pth", names), did_you_mean("zzz", names)], ["; did you mean path?", ""]);
     }
 }
