@@ -1,5 +1,5 @@
 //! Prints the PDF of a made-up run, to look at: `cargo run -p wireproof-pdf --example pdf -- ja limits > sample.pdf`.
-//! The first word is the language, the second `quick`, `certify`, `wide`, `limits` or `interrupted`; a third, `typst`, prints the source.
+//! The first word is the language, the second `quick`, `bridge`, `certify`, `wide`, `limits` or `interrupted`; a third, `typst`, prints the source.
 
 #[path = "../../report/tests/fixture/mod.rs"]
 mod fixture;
@@ -18,6 +18,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         Some("limits") => fixture::run_with_limits(),
         Some("wide") => (fixture::wide_run(), vec![]),
         Some("certify") => fixture::run_of_plan(include_str!("../../../../plans/certify.toml")),
+        Some("quick") => fixture::run_of_plan(include_str!("../../../../plans/quick.toml")),
+        Some("bridge") => {
+            let (run, outcomes) = fixture::run_of_plan(include_str!("../../../../plans/quick.toml"));
+            (fixture::through_bridge(run), outcomes)
+        }
         Some("interrupted") => (fixture::interrupted_run(), vec![]),
         _ => (fixture::run(), vec![]),
     };

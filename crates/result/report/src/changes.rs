@@ -7,6 +7,9 @@ use crate::{show, texts::Texts};
 /// Values of one object that a line names.
 const MOST: usize = 3;
 
+/// Their list within a path.
+const GATEWAYS: &str = " gateways ";
+
 /// Text of a value that is absent.
 const NONE: &str = "–";
 
@@ -16,6 +19,8 @@ struct Object<'a> {
     /// Alike ones share a line.
     names: Vec<&'a str>,
     values: Vec<Value<'a>>,
+    /// Whether others are parts of it, all of which one of the runs lacks.
+    is_with_parts: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,9 +43,11 @@ pub(crate) fn grouped(changed: &[String], machines: Option<&Environment>, t: &Te
         };
         match objects.iter_mut().find(|object| object.names == [name]) {
             Some(object) => object.values.push(value),
-            None => objects.push(Object { names: vec![name], values: vec![value] }),
+            None => objects.push(Object { names: vec![name], values: vec![value], is_with_parts: false }),
         }
     }
+    let all = objects.clone();
+    objects.iter_mut().for_each(|object| object.is_with_parts = lacks_parts(object, &all));
     let mut hidden = 0;
     let line = |object: &Object<'_>| line(object, machines, &mut hidden, t);
     let lines = alike(without_parts(objects)).iter().map(line).collect::<Vec<_>>();
@@ -48,17 +55,34 @@ pub(crate) fn grouped(changed: &[String], machines: Option<&Environment>, t: &Te
     lines.into_iter().chain(others).chain(more).collect()
 }
 
-/// The object and its value of `endpoints 1 interfaces 1 mtu: 1500 → 9000`. A number of a driver is a value of the settings.
+/// The object and its value of `endpoints 1 interfaces 1 mtu: 1500 → 9000`. A number of a driver is a value of the settings, and all gateways
+/// are one object.
 fn parsed(change: &str) -> Option<(&str, Value<'_>)> {
     let (path, values) = change.split_once(": ")?;
     let (before, after) = values.split_once(" → ")?;
-    let (object, name) = path.split_once(" numbers ").or_else(|| path.rsplit_once(' ')).unwrap_or(("", path));
+    let gateways = || path.find(GATEWAYS).map(|at| path.split_at(at + GATEWAYS.len() - 1));
+    let of_list = || path.split_once(" numbers ").or_else(gateways);
+    let (object, name) = of_list().or_else(|| path.rsplit_once(' ')).unwrap_or(("", path));
+    let name = name.trim_start();
     Some((object, Value { name, before, after }))
 }
 
-/// The run that alone has an object of several values; `None` where both have it.
+/// Whether an object is within another one.
+fn is_part(object: &Object<'_>, whole: &Object<'_>) -> bool {
+    object.names[0].strip_prefix(whole.names[0]).is_some_and(|rest| rest.starts_with(' '))
+}
+
+/// Whether an object has parts, and one of the runs has none of their values.
+fn lacks_parts(object: &Object<'_>, all: &[Object<'_>]) -> bool {
+    let values = || all.iter().filter(|part| is_part(part, object)).flat_map(|part| &part.values);
+    values().next().is_some()
+        && (values().all(|value| value.before == NONE) || values().all(|value| value.after == NONE))
+}
+
+/// The run that alone has an object of several values or parts; `None` where both have it.
 fn only(object: &Object<'_>) -> Option<&'static str> {
-    let all = |is_none: fn(&Value<'_>) -> bool| object.values.len() > 1 && object.values.iter().all(is_none);
+    let is_whole = object.values.len() > 1 || object.is_with_parts;
+    let all = |is_none: fn(&Value<'_>) -> bool| is_whole && object.values.iter().all(is_none);
     if all(|value| value.after == NONE) {
         Some("compare-changed-only-reference")
     } else if all(|value| value.before == NONE) {
@@ -70,14 +94,12 @@ fn only(object: &Object<'_>) -> Option<&'static str> {
 
 /// Without parts of objects that one of the runs alone has.
 fn without_parts(objects: Vec<Object<'_>>) -> Vec<Object<'_>> {
-    let is_part = |object: &Object<'_>| {
-        let wholes = objects.iter().filter(|whole| *whole != object && only(whole).is_some());
-        let mut within = wholes
-            .filter(|whole| object.names[0].strip_prefix(whole.names[0]).is_some_and(|rest| rest.starts_with(' ')));
+    let is_said = |object: &Object<'_>| {
+        let mut within = objects.iter().filter(|whole| only(whole).is_some() && is_part(object, whole));
         let is_absent = |value: &Value<'_>| value.before == NONE || value.after == NONE;
         object.values.iter().all(is_absent) && within.next().is_some()
     };
-    objects.iter().filter(|object| !is_part(object)).cloned().collect()
+    objects.iter().filter(|object| !is_said(object)).cloned().collect()
 }
 
 /// Objects that differ in the same way, as one.
@@ -145,9 +167,15 @@ fn in_words(path: &str, machines: Option<&Environment>, t: &Texts) -> String {
     words.join(" ")
 }
 
-/// Name of a value in words.
+/// Name of a value in words, behind its number where it is one of a list.
 fn name(name: &str, t: &Texts) -> String {
-    driver_number(name).map_or_else(|| key(name, t), str::to_owned)
+    if let Some(number) = driver_number(name) {
+        return number.to_owned();
+    }
+    match name.split_once(' ') {
+        Some((number, rest)) if number.parse::<usize>().is_ok() => format!("{number} {}", key(rest, t)),
+        _ => key(name, t),
+    }
 }
 
 /// The fifth number of the structure `rings`, written `rings 5`, as tuning calls it.
@@ -258,6 +286,17 @@ mod tests {
         let driver = driver.map(|number| format!("endpoints 1 interfaces 1 settings numbers {number}"));
         let told = "endpoint 1 interface 1 settings: ring-rx 512 → 256, rings 9 1 → 2, rx-usecs 3 → 0";
         assert_eq!(lines(&driver.each_ref().map(String::as_str)), [told]);
+        let gateway = |number: u8, change: &str| format!("dut gateways {number} {change}");
+        let moved = [1, 2].map(|it| [gateway(it, "address: \"x\" → \"y\""), gateway(it, "prefix: 24 → 16")]).concat();
+        let told = lines(&moved.iter().map(String::as_str).collect::<Vec<_>>());
+        assert_eq!(told.len(), 2, "{told:?}");
+        let said =
+            "device under test gateways: 1 address \"x\" → \"y\", 1 prefix length 24 → 16, 2 address \"x\" → \"y\" …";
+        assert_eq!(told[0], said);
+        let new = [1, 2].map(|it| gateway(it, "address: – → \"y\""));
+        let new: Vec<&str> =
+            ["dut machine: – → \"router\""].into_iter().chain(new.iter().map(String::as_str)).collect();
+        assert_eq!(lines(&new), ["in this run only: device under test"]);
         let many = ["a", "b", "c", "d", "e"].map(|name| format!("hosts 1 {name}: 1 → 2"));
         let shown = lines(&many.iter().map(String::as_str).collect::<Vec<_>>());
         assert_eq!(shown[0], "host 1: a 1 → 2, b 1 → 2, c 1 → 2 …");

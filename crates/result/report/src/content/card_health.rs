@@ -1,6 +1,6 @@
 //! Health of a card: first page and terminal of a plan whose purpose it is.
 
-use std::fmt::Display;
+use std::{fmt::Display, iter};
 
 use model::{
     Assessment, Place, Verdict,
@@ -67,17 +67,23 @@ fn conclusion(card: &CardHealth, t: &Texts) -> Block {
     Block::Verdict { verdict: Some(verdict(card.health)), word: word(card.health, t), meaning }
 }
 
+/// A check and its advice.
+type Said<'c> = (&'c CardCheck, String);
+
+fn said_once<'c>(Row { checks, advice }: Row<'c>, t: &Texts) -> Vec<Said<'c>> {
+    let same = if advice.is_empty() { String::new() } else { t.get("card-advice-same") };
+    checks.into_iter().zip([advice].into_iter().chain(iter::repeat(same))).collect()
+}
+
+/// A row for each check; an advice that several have is said beside the first of them.
 fn table(card: &CardHealth, t: &Texts) -> Block {
-    let rows = by_advice(card, t);
-    let mark = |row: &Row<'_>| {
-        let check = row.checks[0];
-        Text::from(Span::Verdict(verdict(check.health), check_word(check, t)))
-    };
+    let rows: Vec<Said<'_>> = by_advice(card, t).into_iter().flat_map(|row| said_once(row, t)).collect();
+    let mark = |(check, _): &Said<'_>| Text::from(Span::Verdict(verdict(check.health), check_word(check, t)));
     Columns::new()
         .words(t.get("col-check-result"), mark)
-        .long(t.get("col-check-finding"), |row: &Row<'_>| findings(&row.checks, t))
-        .long(t.get("col-check-advice"), |row| row.advice.clone())
-        .only_if(rows.iter().any(|row| !row.advice.is_empty()))
+        .long(t.get("col-check-finding"), |(check, _): &Said<'_>| finding(&check.finding, t))
+        .long(t.get("col-check-advice"), |(_, advice)| advice.clone())
+        .only_if(rows.iter().any(|(_, advice)| !advice.is_empty()))
         .table(t.get("card-health-caption"), &rows)
 }
 

@@ -21,8 +21,8 @@ pub(crate) struct FigureSubject {
     pub(crate) axis: String,
 }
 
-/// Fewer trials than this have no spread to show.
-const LEAST: usize = 3;
+/// Fewer trials stand in the tables, each of them: the lowest, the median and the highest.
+const LEAST: usize = 4;
 /// Fewer have no quartiles worth a box.
 const BOX: usize = 5;
 /// More would print over each other.

@@ -7,8 +7,8 @@ mod languages;
 use std::time::{Duration, Instant};
 
 use model::{
-    Assessment, Card, Delta, Doubt, Environment, LimitOutcome, ManualItem, Measured, Plan, Reading, Reference,
-    ReferenceComparison, Run, Source, Verdict,
+    Assessment, Card, Delta, Doubt, Engine, Environment, LimitOutcome, ManualItem, Measured, Plan, Reading, Reference,
+    ReferenceComparison, Run, Source, TransferMethod, Verdict,
     card::{Connector, LaneReadings, Module, ModuleReadings, Readings},
     trial::TcpSeconds,
 };
@@ -93,6 +93,10 @@ fn the_first_page_and_the_terminal_answer_what_the_plan_asks() {
         }
         let key_figures = if lang == Lang::En { "Key figures" } else { "主要な測定値" };
         assert!(html.find(words[0]) < html.find(key_figures), "on the first page");
+        let (caption, same) =
+            if lang == Lang::En { ("Checks of the card.", "as above") } else { ("検査項目。", "同上") };
+        let table = html.split(caption).nth(2).and_then(|rest| rest.split("</table>").next()).expect("the checks");
+        assert!(table.contains(same) && !table.contains("b: virtual port; "), "a row for each check: {table}");
     }
     let without = fixture::run();
     assert!(
@@ -148,6 +152,31 @@ fn a_ladder_of_loads_is_one_line_and_a_curve() {
         assert_eq!(summary.matches("<li>").count(), 1, "{summary}");
         assert!(summary.contains(loads) && html.contains(curve), "{summary}");
     }
+}
+
+#[test]
+fn a_device_under_test_has_a_row_for_each_configuration() {
+    let run = fixture::through_bridge(fixture::run());
+    let html = page(&run, &[], Lang::En);
+    let table =
+        html.split("What bridge counted").nth(2).and_then(|rest| rest.split("</table>").next()).expect("the table");
+    assert_eq!(table.matches("<tr>").count(), 1 + run.plan.specs().len(), "{table}");
+    // Three trials of 812,345 packets.
+    assert!(table.contains("2,437,035"), "{table}");
+}
+
+#[test]
+fn the_curve_of_a_ladder_breaks_where_another_engine_sent() {
+    let plan = "name = \"t\"\n[[packets]]\nframe_sizes = [64]\nduration = \"1 s\"\nrate = \"1 Mpps..10 Mpps\"\n";
+    let (mut run, outcomes) = fixture::run_of_plan(plan);
+    let lines = |run: &Run| {
+        let html = page(run, &outcomes, Lang::En);
+        (html.matches("<polyline").count(), html.matches("breaks where another engine").count())
+    };
+    assert_eq!(lines(&run), (4, 0), "with the marks of two legends");
+    let Measured::Packets { result, .. } = &mut run.trials[0].measured else { panic!("packets") };
+    result.streams[0].sent.engine = Engine::Xsk;
+    assert_eq!(lines(&run), (6, 2));
 }
 
 #[test]
@@ -264,6 +293,18 @@ fn the_plans_choice_of_key_figures_is_shown() {
 }
 
 #[test]
+fn a_key_figure_whose_sender_missed_its_load_says_so() {
+    let (run, mut outcomes) = fixture::run_with_limits();
+    let says = |outcomes: &[LimitOutcome]| {
+        let words = [(Lang::En, "of this load at worst"), (Lang::Ja, "しか達成していません")];
+        words.map(|(lang, words)| page(&run, outcomes, lang).matches(words).count())
+    };
+    assert_eq!(says(&outcomes), [0, 0]);
+    outcomes[2].load_reached = Some(0.853);
+    assert_eq!(says(&outcomes), [1, 1]);
+}
+
+#[test]
 fn a_criterion_is_said_once_and_what_is_open_alike_shares_a_row() {
     let (run, mut outcomes) = fixture::run_with_limits();
     let criterion = "at most 20 % worse than some-card";
@@ -297,10 +338,10 @@ fn the_report_is_one_small_file_rendered_at_once() {
 fn figures_and_tables_can_be_read_out() {
     let html = page(&fixture::run(), &[], Lang::En);
     assert_eq!(html.matches("role=\"img\"").count(), html.matches("<title id=").count());
-    assert_eq!(html.matches("<svg viewBox=\"0 0 640").count(), 6);
+    assert_eq!(html.matches("<svg viewBox=\"0 0 640").count(), 4);
     assert_eq!(html.matches("<table").count(), html.matches("<caption>").count());
     assert!(html.contains("<desc id=\"figure-2-description\">UDP IPv4, spin, 64 B: p50 "));
-    let cores = "<desc id=\"figure-7-description\">TCP IPv4, 1 stream (n = 3), core 0 · sender: programs (user) ";
+    let cores = "<desc id=\"figure-5-description\">TCP IPv4, 1 stream (n = 3), core 0 · sender: programs (user) ";
     assert!(html.contains(cores));
 }
 

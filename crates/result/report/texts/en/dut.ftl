@@ -1,7 +1,7 @@
 notice-configure-dut = Configure the device under test like this before anything is measured: an address at each of its two ports, and forwarding between them; no further routes. On Linux:
 notice-dut-unreachable = { $ip } does not get through the device under test and is left out: { $why }
 dut-heading = Device under test
-dut-caption = What { $machine } counted over each trial, at all of its interfaces but that of the ssh connection: its busiest core in % of its time, packets of all interfaces together, and drops of interfaces, queueing disciplines and receive backlogs. All counters are in the JSON.
+dut-caption = What { $machine } counted in all trials of each configuration, at all of its interfaces but that of the ssh connection: its busiest core in % of its time (median over the trials), packets of all interfaces together, and drops of interfaces, queueing disciplines and receive backlogs. The JSON has all counters of each trial.
 dut-col-core = Busiest core
 dut-col-received = Packets received
 dut-col-sent = Packets sent

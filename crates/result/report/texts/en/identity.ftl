@@ -57,7 +57,7 @@ col-bytes = Bytes
 
 fact-bios = Firmware (BIOS)
 fact-file-system = Root file system
-fact-services = Running services
+fact-services = Running services or programs
 cards-caption = Cards and drivers, from inside the namespaces
 col-driver-version = Driver version
 col-firmware = Firmware version

@@ -57,6 +57,7 @@ figure-ladder-note = Medians over the trials, one pair of bars for each configur
 axis-packet-rate = Packet rate ({ $unit })
 figure-forwarding = Forwarding rate over the offered load
 figure-forwarding-note = Frames that arrived per second, over what was really offered; medians over the trials.
+figure-engines-note = The line breaks where another engine sent the frames.
 figure-loss = Frame loss over the offered load
 figure-loss-note = Frames lost as a share of those sent, over what was really offered (RFC 2544, frame loss rate); medians over the trials.
 axis-offered = Offered load ({ $unit })

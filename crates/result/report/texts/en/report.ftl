@@ -358,6 +358,7 @@ col-kind = Kind
 col-master = Member of
 col-on-path = On the path
 kind-card = card
+kind-loopback = loopback interface
 yes = yes
 no = no
 

@@ -57,7 +57,7 @@ col-bytes = バイト数
 
 fact-bios = ファームウェア(BIOS)
 fact-file-system = ルートファイルシステム
-fact-services = 動作中のサービス
+fact-services = 動作中のサービスまたはプログラム
 cards-caption = カードとドライバー(名前空間の中から取得)
 col-driver-version = ドライバーのバージョン
 col-firmware = ファームウェアのバージョン

@@ -55,6 +55,7 @@ figure-ladder-note = 測定条件ごとに、送信側を出たフレーム数�
 axis-packet-rate = パケットレート ({ $unit })
 figure-forwarding = 印加負荷と転送レート(段階的な負荷)
 figure-forwarding-note = 実際の印加負荷に対する、1秒あたりに届いたフレーム数。試行間の中央値です。
+figure-engines-note = 送信エンジンが変わる箇所では線が途切れます。
 figure-loss = 印加負荷とフレームロス率
 figure-loss-note = 実際の印加負荷に対する、送信フレームのうち届かなかった割合(RFC 2544 のフレームロス率)。試行間の中央値です。
 axis-offered = 印加負荷 ({ $unit })

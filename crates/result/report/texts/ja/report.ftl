@@ -350,6 +350,7 @@ col-kind = 種類
 col-master = 所属先
 col-on-path = 経路上
 kind-card = カード
+kind-loopback = ループバック
 yes = はい
 no = いいえ
 

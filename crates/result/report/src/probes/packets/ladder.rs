@@ -121,6 +121,7 @@ fn curve(ladder: &[&StreamGroup<'_>], t: &Texts) -> Curve {
 fn rung(group: &StreamGroup<'_>) -> Option<Rung> {
     let median = |figure: fn(&PacketStream) -> f64| Some(group.over(figure)?.median);
     Some(Rung {
+        engine: group.first().sent.engine,
         offered_pps: median(PacketStream::offered_pps)?,
         forwarded_pps: median(PacketStream::forwarding_pps)?,
         lost: group.loss()?,

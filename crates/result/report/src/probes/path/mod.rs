@@ -7,7 +7,7 @@ mod hops;
 mod tables;
 mod toward;
 
-use model::{PathSpec, alike::distinct};
+use model::{PathSpec, alike::distinct, trial::PathDevice};
 
 use self::group::{PathGroup, leg_mtu};
 pub use self::{
@@ -24,6 +24,15 @@ use crate::{
     terminal::{self, Row},
     texts::Texts,
 };
+
+/// Kind of a device as the kernel names it; a card has no such name, and neither has the loopback interface.
+fn kind(device: &PathDevice, t: &Texts) -> String {
+    match (device.kind.as_str(), device.name.as_str()) {
+        ("", "lo") => t.get("kind-loopback"),
+        ("", _) => t.get("kind-card"),
+        (kind, _) => kind.to_owned(),
+    }
+}
 
 /// The probe.
 pub(super) struct Path;

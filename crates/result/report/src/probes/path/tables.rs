@@ -98,12 +98,11 @@ fn device_table(groups: &[PathGroup<'_>], t: &Texts) -> Block {
     for (names, devices) in alike(groups, t) {
         rows.extend(devices.into_iter().map(|device| (names.join("; "), device)));
     }
-    let kind = |(_, it): &Row<'_>| if it.kind.is_empty() { t.get("kind-card") } else { it.kind.clone() };
     Columns::new()
         .long(t.get("col-configuration"), |(names, _): &Row<'_>| names.clone())
         .words(t.get("col-endpoint"), |(_, it)| it.host.clone())
         .words(t.get("col-device"), |(_, it)| Text::code(&it.name))
-        .words(t.get("col-kind"), kind)
+        .words(t.get("col-kind"), |(_, it)| super::kind(it, t))
         .figures("MTU", |(_, it)| it.mtu.0.to_string())
         .words(t.get("col-master"), |(_, it)| it.master.as_ref().map_or(show::NO_FIGURE.into(), Text::code))
         .words(t.get("col-on-path"), |(_, it)| if it.on_path { t.get("yes") } else { t.get("no") })

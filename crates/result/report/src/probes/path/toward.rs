@@ -73,7 +73,7 @@ fn devices(path: &PathTo, culprit: Option<(&str, &str)>, t: &Texts) -> Vec<Strin
     let row = |device: &PathDevice| {
         let mark = if culprit == Some((device.host.as_str(), device.name.as_str())) { " ◀" } else { "" };
         let name = if hosts.len() > 1 { format!("{}: {}", device.host, device.name) } else { device.name.clone() };
-        let kind = if device.kind.is_empty() { t.get("kind-card") } else { device.kind.clone() };
+        let kind = super::kind(device, t);
         Row([name, kind, device.master.clone().unwrap_or_default(), format!("{}{mark}", device.mtu.0)], vec![])
     };
     table(head, path.devices.iter().map(row).collect())
