@@ -172,7 +172,7 @@ impl<'a> UnderWay<'a> {
 
     fn get_ready(&mut self, pair: usize, side: Side, task: Task, interrupt: &AtomicBool) -> Result<(), NoResult> {
         let (link, id) = self.side_task(pair, side).place();
-        let setup = SideSetup { highest: self.highest.clone(), ..task.setup };
+        let setup = SideSetup { highest: self.highest.clone().map(Box::new), ..task.setup };
         self.links[link].send(&ToAgent::Prepare { id, task: Task { setup, ..task } })?;
         let until = Instant::now() + PREPARE;
         while self.side_task(pair, side).ready.is_none() {

@@ -124,7 +124,7 @@ pub struct SideSetup {
     pub senders: usize,
     /// Highest load of the ladder that the trial is on, for which its engine is chosen; `None` where it is on none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub highest: Option<ProbeSpec>,
+    pub highest: Option<Box<ProbeSpec>>,
 }
 
 impl ProbeSpec {

@@ -136,7 +136,7 @@ impl Ready {
 /// Facts for the engine. On a ladder the rate is that of its highest load: the curve over all of them is that of one engine.
 fn facts(job: &Job, spec: &PacketsSpec, setup: &SideSetup, heard_by_socket: bool) -> Result<Facts, ProbeError> {
     let facts = Facts::read(job, spec.streams.iter().all(is_plain), heard_by_socket).map_err(engine_error)?;
-    match setup.highest.as_ref().and_then(ProbeSpec::of::<PacketsSpec>) {
+    match setup.highest.as_deref().and_then(ProbeSpec::of::<PacketsSpec>) {
         Some(highest) => {
             let highest = self::job(&highest.as_sent(), setup, &nowhere(setup))?;
             Ok(Facts { rate: highest.rate().map_err(engine_error)?, ..facts })
