@@ -22,6 +22,9 @@ pub(crate) struct ReportFiles {
     /// Print a histogram of each configuration whose latency was measured, with its percentiles.
     #[arg(long, conflicts_with = "json")]
     pub(crate) histogram: bool,
+    /// Print failed and open criteria, and doubts, as annotations of GitHub Actions.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) annotate: bool,
 }
 
 impl ReportFiles {
@@ -58,7 +61,7 @@ fn parse_references(text: &str) -> Result<Chosen, String> {
     }
 }
 
-/// A form of the report. Its name is the ending of the file.
+/// A form of the report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
     /// One page for a browser, with everything in it.
@@ -71,12 +74,29 @@ pub(crate) enum Format {
     Csv,
     /// Everything, for programs.
     Json,
+    /// JUnit XML: criteria as tests, for CI systems.
+    Junit,
+    /// SARIF: failed and open criteria and doubts, for systems that show findings.
+    Sarif,
+    /// Test Anything Protocol: criteria as tests.
+    Tap,
 }
 
 impl Format {
+    /// Its word on the command line.
+    pub(crate) fn word(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |form| form.get_name().to_owned())
+    }
+
     /// Name of the file.
     pub(crate) fn file_name(self) -> String {
-        self.to_possible_value().map_or_else(String::new, |form| format!("report.{}", form.get_name()))
+        // CI systems look for XML.
+        format!("report.{}{}", self.word(), if self == Self::Junit { ".xml" } else { "" })
+    }
+
+    /// Whether it shows a report of several runs.
+    pub(crate) fn is_of_several(self) -> bool {
+        matches!(self, Self::Html | Self::Pdf | Self::Md | Self::Json)
     }
 }
 

@@ -104,6 +104,9 @@ fn tell_in(
     } else {
         print(&report::summary(&material, lang, files.histograms()))?;
     }
+    if files.annotate {
+        print(&report::annotations(&material))?;
+    }
     let written = written?;
     if written.signature_removed {
         say(&Notice::SignatureRemoved { folder: &place.folder.display().to_string() }.text(lang));

@@ -106,8 +106,12 @@ pub(super) fn verify(
 /// Refuses what has no meaning beside a tuning.
 fn check_combination(plan: &Plan, options: &Measure, identify: &Identify) -> anyhow::Result<()> {
     let refuse = |what: &str, why: &str| Err(Words(format!("--tune cannot be used with {what}: {why}")).into());
-    if options.files.formats.contains(&Format::Csv) {
-        return refuse("--format csv", "its report compares runs; \"wireproof report\" writes the CSV of each of them");
+    if let Some(of_one) = options.files.formats.iter().find(|form| !form.is_of_several()) {
+        let option = format!("--format {}", of_one.word());
+        return refuse(&option, "its report compares runs; \"wireproof report\" writes this form of each of them");
+    }
+    if options.files.annotate {
+        return refuse("--annotate", "its report compares runs; \"wireproof report\" annotates each of them");
     }
     if identity::read(identify)?.is_some() {
         return refuse("the names of a document", "its report compares runs, and certifies none");
@@ -302,7 +306,9 @@ fn form(format: Format, effect: &TuningEffect, runs: &[Material<'_>], lang: Lang
         Format::Html => report::effect_html(effect, runs, lang),
         Format::Pdf => return set_pdf(&report::effect_typst(effect, runs, lang)),
         Format::Md => report::effect_markdown(effect, runs, lang),
-        Format::Json | Format::Csv => pretty(&serde_json::to_string(&TuningEffectDocument::of(effect))?),
+        Format::Json | Format::Csv | Format::Junit | Format::Sarif | Format::Tap => {
+            pretty(&serde_json::to_string(&TuningEffectDocument::of(effect))?)
+        }
     };
     Ok(text.into_bytes())
 }

@@ -183,3 +183,25 @@ fn an_identity_that_cannot_be_meant_is_refused_with_its_place() {
         desk.run(&["verify", "--meta", meta.to_str().unwrap()]).fails(2, &parts);
     }
 }
+
+#[test]
+fn ci_systems_read_the_criteria_of_a_run_as_tests() {
+    let desk = Desk::new();
+    let plan = desk.plan(
+        "name = \"ci\"\nrepeats = 6\n[[latency]]\nprotocol = \"udp\"\nframe_sizes = [64]\ncount = 500\nwarmup = 10\n\
+         [[limits]]\nmetric = \"rtt_p50\"\nat_most = \"1 ns\"\n",
+    );
+    let out = desk.path("out");
+    let [plan, folder] = [&plan, &out].map(|path| path.to_str().unwrap());
+    let done = desk.run(&["verify", plan, "--out", folder, "--format", "junit,sarif,tap", "--annotate"]);
+    assert_eq!(done.status, 3, "{}", done.err);
+    assert!(done.out.contains("\n::error title=wireproof%3A "), "{}", done.out);
+    let read = |name: &str| fs::read_to_string(out.join(name)).unwrap();
+    assert!(read("report.junit.xml").contains("<failure message="));
+    assert!(read("report.sarif").contains("\"level\": \"error\""));
+    // A reader of the protocol that is not ours.
+    let proved =
+        Command::new("prove").args(["--exec", "cat", out.join("report.tap").to_str().unwrap()]).output().unwrap();
+    let said = String::from_utf8(proved.stdout).unwrap();
+    assert!(!proved.status.success() && said.contains("Failed 1/1"), "{said}{}", read("report.tap"));
+}

@@ -80,6 +80,9 @@ fn form(format: Format, material: &Material<'_>, lang: Lang) -> anyhow::Result<V
         Format::Md => report::markdown(material, lang),
         Format::Csv => report::csv(material).context("cannot write the figures as CSV")?,
         Format::Json => json(material)?,
+        Format::Junit => report::junit(material),
+        Format::Sarif => report::sarif(material),
+        Format::Tap => report::tap(material),
     };
     Ok(text.into_bytes())
 }

@@ -54,8 +54,8 @@ pub use doubts::advice;
 pub use effect::tuning_effect;
 pub use finding::{finding_text, subject_text};
 pub use forms::{
-    comparison_html, comparison_markdown, comparison_typst, csv, effect_html, effect_markdown, effect_typst, html,
-    markdown, typst,
+    annotations, comparison_html, comparison_markdown, comparison_typst, csv, effect_html, effect_markdown,
+    effect_typst, html, junit, markdown, sarif, tap, typst,
 };
 pub use histogram::Bars;
 pub use inspection::{Compared, inspected, inspected_differences};

@@ -14,7 +14,7 @@ use crate::{
     limited::place_at,
     page::{Block, Span, Text},
     show::{self, or_none},
-    texts::Texts,
+    texts::{Texts, name_and_fields},
 };
 
 /// The conclusion, and each check.
@@ -34,6 +34,20 @@ pub(crate) fn lines(assessment: &Assessment, t: &Texts) -> Vec<String> {
     };
     let word = t.with("card-health-line", &[("word", &word(card.health, t)), ("meaning", &meaning(card.health, t))]);
     [word].into_iter().chain(fine).chain(others.into_iter().map(other)).collect()
+}
+
+/// Each check: its verdict, a name that stays the same from run to run, and its finding with its advice.
+pub(crate) fn cases(assessment: &Assessment, t: &Texts) -> Vec<(Verdict, String, String)> {
+    let case = |check: &CardCheck| {
+        let words = match check.health {
+            Health::Fine => finding(&check.finding, t),
+            _ => format!("{}: {}", finding(&check.finding, t), advice(check, t)),
+        };
+        let (kind, fields) = name_and_fields(&check.finding);
+        let endpoint = fields.get("endpoint").and_then(|it| it.as_str()).map(|it| format!(" of {it}"));
+        (verdict(check.health), kind + endpoint.as_deref().unwrap_or_default(), words)
+    };
+    assessment.card.iter().flat_map(|card| &card.checks).map(case).collect()
 }
 
 /// Checks with one result and one advice, which is empty for those that are fine.

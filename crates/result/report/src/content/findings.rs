@@ -81,7 +81,7 @@ fn open_by_hand(run: &Run, items: &Items<'_>, t: &Texts) -> Vec<Item> {
     open.map(|(index, it)| line(it.verdict, &[items.of_manual(index)], &in_words(it), t)).collect()
 }
 
-pub(super) fn in_words(item: &ManualItem) -> String {
+pub(crate) fn in_words(item: &ManualItem) -> String {
     let words = [Some(&item.what), item.criterion.as_ref(), item.result.as_ref()];
     words.into_iter().flatten().cloned().collect::<Vec<_>>().join(" – ")
 }

@@ -90,7 +90,7 @@ fn number(index: usize) -> u32 {
     u32::try_from(index + 1).unwrap_or(u32::MAX)
 }
 
-pub(super) fn manual(run: &Run) -> &[ManualItem] {
+pub(crate) fn manual(run: &Run) -> &[ManualItem] {
     run.identity.as_ref().map_or(&[], |identity| &identity.items)
 }
 
@@ -99,7 +99,7 @@ pub(super) fn verdict(verdict: Verdict, t: &Texts) -> Span {
 }
 
 /// Median with its interval, as far as they are known.
-pub(super) fn result(outcome: &LimitOutcome) -> String {
+pub(crate) fn result(outcome: &LimitOutcome) -> String {
     let metric = outcome.limit.metric;
     let median = show::or_none(outcome.median, |value| show::metric_value(metric, value));
     match outcome.interval {

@@ -23,11 +23,13 @@ mod searches;
 mod topology;
 
 pub(crate) use bufferbloat::lines as bufferbloat_lines;
-pub(crate) use card_health::lines as card_lines;
+pub(crate) use card_health::{cases as card_cases, lines as card_lines};
 pub(crate) use comparison::comparison;
 pub(crate) use effect::effect;
 pub(crate) use failed::failed_by_hand;
+pub(crate) use findings::in_words;
 pub use identity::{issued_before, signed_before};
+pub(crate) use items::{manual, result};
 pub use method::PLAN_FILE;
 pub(crate) use rfc2544::terminal_table as rfc2544_table;
 pub(crate) use searches::lines as search_lines;

@@ -1,17 +1,26 @@
 //! Forms that a report takes, a module each.
 
+mod annotations;
+mod cases;
 mod csv;
 mod html;
+mod junit;
 mod markdown;
 mod numbers;
 mod phrases;
 mod quantities;
+mod sarif;
+mod tap;
 mod typst;
 
 pub use self::{
+    annotations::annotations,
     csv::csv,
     html::{comparison_html, effect_html, html},
+    junit::junit,
     markdown::{comparison_markdown, effect_markdown, markdown},
+    sarif::sarif,
+    tap::tap,
     typst::{comparison_typst, effect_typst, typst},
 };
 
