@@ -144,20 +144,7 @@ mod tests {
         machine.settings = [("eth1".to_owned(), driver)].into();
         machine.offloads =
             ["rx-gro", "hw-tc-offload"].map(|name| (name.to_owned(), Offload { on: true, changeable: true })).into();
-        let link = Link {
-            index: 2,
-            name: "eth1".into(),
-            kind: String::new(),
-            up: true,
-            master: None,
-            lower: None,
-            vlan: None,
-            mtu: Mtu(1500),
-            mac: String::new(),
-            operstate: "up".into(),
-            carrier_losses: 0,
-            addresses: Vec::new(),
-        };
+        let link = Link { index: 2, name: "eth1".into(), up: true, mtu: Mtu(1500), ..Link::default() };
         let read = judged(&machine, &link);
         assert_eq!(read.number(DriverNumber::RingRx), Reading::Known((512, Some(4096))));
         let interrupt = Interrupt { number: 37, action: "eth1-TxRx-0".into(), cores: vec![2], allowed: "0-3".into() };

@@ -68,16 +68,12 @@ mod tests {
         Link {
             index: 1,
             name: name.into(),
-            kind: String::new(),
             up: true,
-            master: None,
-            lower: None,
-            vlan: None,
             mtu: Mtu(1500),
             mac: "02:00:00:00:00:01".into(),
             operstate: "up".into(),
-            carrier_losses: 0,
             addresses: ["198.18.0.1", "fe80::1"].map(|address| (address.parse().expect("an address"), 24)).into(),
+            ..Link::default()
         }
     }
 

@@ -21,7 +21,7 @@ use crate::{
 const LONGEST_NAME: usize = 15;
 
 /// An interface of the caller's namespace.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Link {
     /// Index in the namespace.
     pub index: u32,
@@ -301,16 +301,9 @@ fn described(message: &LinkMessage, names: &BTreeMap<u32, String>, addresses: Ve
     let mut link = Link {
         index: message.header.index,
         name: name(message),
-        kind: String::new(),
         up: message.header.flags.contains(LinkFlags::Up),
-        master: None,
-        lower: None,
-        vlan: None,
-        mtu: Mtu(0),
-        mac: String::new(),
-        operstate: String::new(),
-        carrier_losses: 0,
         addresses,
+        ..Link::default()
     };
     let mut lower_is_elsewhere = false;
     for attribute in &message.attributes {

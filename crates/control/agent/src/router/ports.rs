@@ -171,16 +171,11 @@ mod tests {
         Link {
             index,
             name: name.to_owned(),
-            kind: String::new(),
             up: true,
-            master: None,
-            lower: None,
-            vlan: None,
             mtu: Mtu(1500),
             mac: "02:00:00:00:00:01".to_owned(),
             operstate: "up".to_owned(),
-            carrier_losses: 0,
-            addresses: vec![],
+            ..Link::default()
         }
     }
 
