@@ -253,7 +253,10 @@ mod tests {
     #[test]
     fn a_word_of_a_list_is_offered_once() {
         assert_eq!(offered("verify", "formats", "h"), ["html"]);
-        assert_eq!(offered("verify", "formats", "html,"), ["html,pdf", "html,md", "html,csv", "html,json"]);
+        assert_eq!(
+            offered("verify", "formats", "html,"),
+            ["html,pdf", "html,md", "html,csv", "html,json", "html,junit", "html,sarif", "html,tap"]
+        );
         let compared = offered("compare", "formats", "html,");
         assert!(
             compared.contains(&"html,pdf".to_owned()) && !compared.contains(&"html,csv".to_owned()),

@@ -67,18 +67,23 @@ impl RunError {
         }
     }
 
-    /// Whether both are the same failure of the same step.
+    /// Whether both are the same failure of the same step. Words tell of ports, load and events of the moment, and are not compared.
     fn repeats(&self, other: &Self) -> bool {
         let (Self::Trial { step: a, error: one }, Self::Trial { step: b, error: two }) = (self, other) else {
             return false;
         };
         let same_fault = match (&one.fault, &two.fault) {
-            (Fault::Failed(one), Fault::Failed(two)) => one == two,
+            (Fault::Failed(one), Fault::Failed(two)) => (one.kind, host(&one.object)) == (two.kind, host(&two.object)),
             (Fault::Stuck { within: one }, Fault::Stuck { within: two }) => one == two,
             _ => false,
         };
         (a, &one.agent) == (b, &two.agent) && same_fault
     }
+}
+
+/// An object without its port, which the kernel may have chosen.
+fn host(object: &str) -> &str {
+    object.rsplit_once(':').filter(|(_, port)| port.parse::<u16>().is_ok()).map_or(object, |(host, _)| host)
 }
 
 /// So many trials in a row fail before nothing more is expected of the others.
@@ -122,7 +127,10 @@ impl Failures {
 
 #[cfg(test)]
 mod tests {
-    use std::time::Duration;
+    use std::{
+        sync::atomic::{AtomicU16, Ordering::Relaxed},
+        time::Duration,
+    };
 
     use model::{Measured, Plan, ProbeSpec};
     use protocol::{Failure, FailureKind};
@@ -135,9 +143,13 @@ mod tests {
         RunError::Trial { step: "step".to_owned(), error: AgentError { agent: "agent".to_owned(), fault } }
     }
 
+    /// A step whose packets of this size are not answered, each time at another port.
     fn no_answer(size: u32) -> RunError {
-        let what = format!("no answer to {size} bytes");
-        failed(Fault::Failed(Box::new(Failure::new(FailureKind::Measurement, "198.18.0.2:7", what))))
+        static PORT: AtomicU16 = AtomicU16::new(40_000);
+        let peer = format!("198.18.0.2:{}", PORT.fetch_add(1, Relaxed));
+        let what = format!("no answer from {peer}; other programs use 97 % of core 1");
+        let fault = Fault::Failed(Box::new(Failure::new(FailureKind::Measurement, peer, what)));
+        RunError::Trial { step: format!("{size} B"), error: AgentError { agent: "agent".to_owned(), fault } }
     }
 
     /// Whether the run goes on after these failures.

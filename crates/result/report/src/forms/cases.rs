@@ -12,7 +12,7 @@ use crate::{
     texts::Texts,
 };
 
-/// What CI systems show of a run.
+/// Cases and doubts of a run.
 pub(super) struct Cases {
     pub(super) cases: Vec<Case>,
     /// Doubts with their remedies: warnings.

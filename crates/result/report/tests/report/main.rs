@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use model::{
     Assessment, Card, Delta, Doubt, Engine, Environment, LimitOutcome, ManualItem, Measured, Plan, Reading, Reference,
-    ReferenceComparison, Run, Source, TransferMethod, Verdict,
+    ReferenceComparison, Run, Source, Verdict,
     card::{Connector, LaneReadings, Module, ModuleReadings, Readings},
     trial::TcpSeconds,
 };
