@@ -16,7 +16,7 @@ use std::{
 use kernel::privilege;
 use model::Privilege;
 
-pub(crate) use self::folder::{Folder, share};
+pub(crate) use self::folder::{Folder, open_folder, share};
 
 /// User and group without rights of their own ("nobody", the kernel's own overflow ID).
 pub(crate) const NOBODY: u32 = 65_534;

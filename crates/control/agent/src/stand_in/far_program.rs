@@ -4,8 +4,8 @@ use std::{
     io::{BufRead, BufReader, Read},
     net::SocketAddr,
     process::{Child, ChildStdin, Stdio},
-    sync::mpsc::{self, Receiver, RecvTimeoutError},
-    thread::{self, JoinHandle},
+    sync::mpsc::{self, Receiver, RecvTimeoutError, SyncSender},
+    thread,
     time::{Duration, Instant},
 };
 
@@ -46,7 +46,10 @@ const FAREWELL: Duration = Duration::from_secs(3);
 /// Longest time until a wish to stop is seen.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Bytes kept of what ssh and the program say.
+/// Lines that wait to be read.
+const WAITING: usize = 16;
+
+/// Bytes kept of what ssh and the program say, and of a line.
 const WORDS: u64 = 4_000;
 
 /// A program that listens. Dropping it ends the program.
@@ -65,7 +68,7 @@ struct Session {
     /// While it is open, the program lives.
     stdin: Option<ChildStdin>,
     lines: Receiver<String>,
-    complaints: Option<JoinHandle<String>>,
+    complaints: Receiver<String>,
 }
 
 impl FarProgram {
@@ -102,10 +105,9 @@ impl Prepared for FarProgram {
                         break;
                     }
                 }
-                Ok(_) => {}
-                Err(RecvTimeoutError::Timeout) if control.stopped() && serves_until_told => break,
-                Err(RecvTimeoutError::Timeout) if control.stopped() => return Err(ProbeError::Cancelled),
-                Err(RecvTimeoutError::Timeout) => {}
+                Ok(_) | Err(RecvTimeoutError::Timeout) if control.stopped() && serves_until_told => break,
+                Ok(_) | Err(RecvTimeoutError::Timeout) if control.stopped() => return Err(ProbeError::Cancelled),
+                Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => return Err(self.session.ended()),
             }
         }
@@ -138,22 +140,20 @@ impl Session {
         let mut command = machine.ssh.command(&words);
         let spawned = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn();
         let mut child = spawned.map_err(|error| unable(&to, &format!("ssh cannot be started here: {error}")))?;
-        let (sender, lines) = mpsc::channel();
+        let (sender, lines) = mpsc::sync_channel(WAITING);
         let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+        thread::spawn(move || stdout.into_iter().for_each(|stdout| pass_on(stdout, &sender)));
+        let (complain, complaints) = mpsc::sync_channel(1);
         thread::spawn(move || {
-            let lines = stdout.map(|stdout| BufReader::new(stdout).lines()).into_iter().flatten();
-            lines.map_while(Result::ok).try_for_each(|line| sender.send(line.trim_end().to_owned()))
-        });
-        let complaints = thread::spawn(move || {
             let mut said = Vec::new();
             if let Some(mut stderr) = stderr {
                 let _ = stderr.by_ref().take(WORDS).read_to_end(&mut said);
                 let _ = std::io::copy(&mut stderr, &mut std::io::sink());
             }
-            String::from_utf8_lossy(&said).trim().to_owned()
+            complain.send(String::from_utf8_lossy(&said).trim().to_owned())
         });
         let stdin = child.stdin.take();
-        Ok(Self { to, child, stdin, lines, complaints: Some(complaints) })
+        Ok(Self { to, child, stdin, lines, complaints })
     }
 
     fn wait_until_it_listens(&mut self, at: SocketAddr) -> Result<(), ProbeError> {
@@ -161,6 +161,10 @@ impl Session {
         loop {
             let left = until.saturating_duration_since(Instant::now());
             match self.lines.recv_timeout(left) {
+                // A host that never stops to speak has no more time than one that is silent.
+                Ok(_) if left.is_zero() => {
+                    return Err(unable(&self.to, &format!("nc did not listen at {at} within {START:?}")));
+                }
                 Ok(line) if line == LISTENS => return Ok(()),
                 Ok(line) => {
                     let failed = line.strip_prefix(FAILED);
@@ -196,13 +200,27 @@ impl Session {
         // Fails only if it has ended, as intended.
         let _ = self.child.kill();
         let _ = self.child.wait();
-        self.complaints.take().map(|said| said.join().unwrap_or_default()).unwrap_or_default()
+        // A child of ssh may keep its standard error open.
+        self.complaints.recv_timeout(FAREWELL).unwrap_or_default()
     }
 }
 
 impl Drop for Session {
     fn drop(&mut self) {
         self.farewell();
+    }
+}
+
+/// Passes lines on until nobody takes them; of long ones pieces.
+fn pass_on(from: impl Read, to: &SyncSender<String>) {
+    let mut from = BufReader::new(from);
+    loop {
+        let mut line = Vec::new();
+        match from.by_ref().take(WORDS).read_until(b'\n', &mut line) {
+            Ok(0) | Err(_) => return,
+            Ok(_) if to.send(String::from_utf8_lossy(&line).trim_end().to_owned()).is_err() => return,
+            Ok(_) => {}
+        }
     }
 }
 
@@ -286,6 +304,14 @@ mod tests {
     #[test]
     fn the_script_passes_each_shell_as_one_line() {
         assert!(!SCRIPT.contains(['\n', '!', '\'']), "{SCRIPT}");
+    }
+
+    #[test]
+    fn a_line_without_an_end_comes_in_pieces() {
+        let (sender, lines) = mpsc::sync_channel(WAITING);
+        pass_on(&*vec![b'x'; 10_000], &sender);
+        drop(sender);
+        assert_eq!(lines.iter().map(|line| line.len()).collect::<Vec<_>>(), [4_000, 4_000, 2_000]);
     }
 
     #[test]

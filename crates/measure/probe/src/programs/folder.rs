@@ -6,13 +6,13 @@
 use std::{
     fs::{self, File, Metadata, OpenOptions, Permissions},
     io::{self, Read},
-    os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown},
+    os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt, chown, fchown},
     path::{Path, PathBuf},
     process::Stdio,
     time::Duration,
 };
 
-use rustix::process::geteuid;
+use rustix::{fs::OFlags, process::geteuid};
 use tempfile::TempDir;
 
 use super::{NOBODY, clean, is_root};
@@ -27,6 +27,12 @@ const OLD: Duration = Duration::from_secs(60);
 pub(crate) struct Folder {
     folder: TempDir,
     _lock: File,
+}
+
+/// Opens a folder under its own name, and no link.
+pub(crate) fn open_folder(path: &Path) -> io::Result<File> {
+    let flags = OFlags::DIRECTORY | OFlags::NOFOLLOW;
+    OpenOptions::new().read(true).custom_flags(flags.bits().cast_signed()).open(path)
 }
 
 impl Folder {
@@ -48,9 +54,11 @@ impl Folder {
     pub(crate) fn make_room(&self, name: impl AsRef<Path>) -> io::Result<PathBuf> {
         let room = self.path().join(name);
         fs::create_dir(&room)?;
-        fs::set_permissions(&room, Permissions::from_mode(0o700))?;
+        // The folder around it may be nobody's, who could have put a link in its place.
+        let made = open_folder(&room)?;
+        made.set_permissions(Permissions::from_mode(0o700))?;
         if is_root() {
-            chown(&room, Some(NOBODY), Some(NOBODY))?;
+            fchown(&made, Some(NOBODY), Some(NOBODY))?;
         }
         Ok(room)
     }

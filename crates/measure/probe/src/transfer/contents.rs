@@ -3,12 +3,15 @@
 use std::{
     fs::{self, File},
     io::{self, Read, Write},
+    os::fd::AsRawFd,
     path::{Path, PathBuf},
 };
 
 use kernel::file::open_no_link;
 use model::probe::{SMALL_FILE, SMALL_FILES};
 use sha2::{Digest, Sha256};
+
+use crate::programs::open_folder;
 
 /// Bytes that are made or read at once.
 const CHUNK: usize = 256 << 10;
@@ -58,8 +61,9 @@ pub(super) fn hashed(from: &mut impl Read) -> io::Result<(u64, String)> {
 pub(super) fn make_many(token: u32, folder: &Path, own: impl Fn(&File) -> io::Result<()>) -> io::Result<String> {
     let (mut source, mut hash) = (Source::of(token), Sha256::new());
     let mut bytes = vec![0; SMALL_FILE.0 as usize];
+    let (_held, folder) = held(folder)?;
     for number in 0..SMALL_FILES {
-        let path = small_file(folder, number);
+        let path = small_file(&folder, number);
         source.fill(&mut bytes);
         let mut file = File::create_new(&path)?;
         file.write_all(&bytes)?;
@@ -72,12 +76,15 @@ pub(super) fn make_many(token: u32, folder: &Path, own: impl Fn(&File) -> io::Re
 
 /// Length of all files of a folder, and the hash of their names and contents; of none where there is no such folder.
 pub(super) fn hashed_many(folder: &Path) -> io::Result<(u64, String)> {
-    let entries = match fs::read_dir(folder) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Vec::new(),
-        // One more than there are shows in the length.
-        entries => entries?.take(MOST).map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?,
+    let (mut hash, mut length, mut paths) = (Sha256::new(), 0, Vec::new());
+    let held = match held(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok((0, words(hash))),
+        held => held?,
     };
-    let (mut hash, mut length, mut paths) = (Sha256::new(), 0, entries);
+    // One more than there are shows in the length.
+    for entry in fs::read_dir(&held.1)?.take(MOST) {
+        paths.push(entry?.path());
+    }
     paths.sort();
     for path in paths {
         begin(&mut hash, &path);
@@ -89,6 +96,13 @@ pub(super) fn hashed_many(folder: &Path) -> io::Result<(u64, String)> {
 /// A file of the room, which belongs to the program's user: a link or a FIFO of that user leads this process nowhere.
 pub(super) fn opened(path: &Path) -> io::Result<File> {
     open_no_link(path)?.ok_or_else(|| io::Error::other("it is no regular file"))
+}
+
+/// A folder that nobody can swap for a link while it is used: its descriptor, and a path by that.
+pub(super) fn held(folder: &Path) -> io::Result<(File, PathBuf)> {
+    let file = open_folder(folder)?;
+    let path = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
+    Ok((file, path))
 }
 
 /// Path of a small file: digits, as many in each, which programs that fetch a list can count through.

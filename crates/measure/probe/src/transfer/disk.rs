@@ -45,6 +45,7 @@ impl DiskFile {
     /// Opens it, where it is a file that the programs can read too.
     pub(super) fn open(path: &str) -> Result<Self, ProbeError> {
         let failed = |error: io::Error| unable(path, error);
+        held_by_root(Path::new(path)).map_err(failed)?;
         let known = fs::metadata(path).map_err(failed)?;
         if !known.is_file() || known.len() == 0 {
             return Err(unable(path, "it is no file with contents"));
@@ -131,6 +132,27 @@ pub(super) fn write_bps(folder: &Path, size: u64) -> Result<f64, ProbeError> {
     bps.and_then(|bps| removed.map_err(failed).map(|()| bps))
 }
 
+/// Refuses a path that somebody else could change while root uses it: a part of it is another user's, or may be written by others.
+/// Entries of a sticky folder, like /tmp, are their owners' alone.
+pub(super) fn held_by_root(path: &Path) -> io::Result<()> {
+    if !is_root() {
+        return Ok(());
+    }
+    // A link on the way may be swapped as well as what it leads to.
+    for part in path.ancestors().chain(fs::canonicalize(path)?.ancestors()) {
+        let about = fs::symlink_metadata(part)?;
+        let is_guarded = about.is_symlink() || about.is_dir() && about.mode() & 0o1000 != 0;
+        if about.uid() != 0 || (about.mode() & 0o022 != 0 && !is_guarded) {
+            return Err(io::Error::other(format!(
+                "{} is not root's alone, so that somebody could put another file there meanwhile; put the file where root alone writes, \
+                 like /srv",
+                part.display()
+            )));
+        }
+    }
+    Ok(())
+}
+
 /// Whether the user of the programs may do this with a file (test(1)), by whatever the system decides that.
 pub(super) fn nobody_can(test: &str, path: &Path) -> bool {
     let mut command = programs::command(Path::new("/usr/bin/test"));
@@ -160,6 +182,27 @@ mod tests {
         assert_eq!(fs::read_dir(folder.path()).expect("ours").count(), 1, "what was measured with is gone");
         let full = write_bps(folder.path(), u64::MAX).expect_err("no disk is that large");
         assert!(full.to_string().contains("the disk has room for"), "{full}");
+    }
+
+    #[test]
+    fn a_file_that_somebody_else_could_swap_is_refused() {
+        if !is_root() {
+            return;
+        }
+        let folder = tempfile::tempdir().expect("room for it");
+        let path = folder.path().join("file");
+        fs::write(&path, "contents").expect("ours");
+        let set = |path: &Path, mode| fs::set_permissions(path, fs::Permissions::from_mode(mode)).expect("ours");
+        set(folder.path(), 0o755);
+        held_by_root(&path).expect("root's alone");
+        set(folder.path(), 0o777);
+        assert!(held_by_root(&path).unwrap_err().to_string().contains("put the file where root alone writes"));
+        set(folder.path(), 0o755);
+        set(&path, 0o666);
+        assert!(held_by_root(&path).is_err(), "others may write to it");
+        set(&path, 0o644);
+        std::os::unix::fs::chown(&path, Some(65_534), None).expect("root may");
+        assert!(held_by_root(&path).is_err(), "it is another user's");
     }
 
     #[test]

@@ -97,8 +97,8 @@ impl Far {
         let on_disk = source(&self.spec, Side::Far)?;
         let size = match (&on_disk, of_near) {
             (Some(file), _) => file.size(),
-            (None, 0) => size(&self.spec, available.min(contents::available()))?,
-            (None, size) => size,
+            (None, of_near) if self.spec.file.is_some() => of_near,
+            (None, _) => size(&self.spec, available.min(contents::available()))?,
         };
         let agreed = Agreed { line, size, on_disk, control, window };
         match methods::of(self.spec.method).zip(program) {

@@ -9,7 +9,7 @@ use std::{
 
 use model::probe::{SMALL_FILE, SMALL_FILES};
 
-use super::contents::{opened, small_file};
+use super::contents::{held, opened, small_file};
 use crate::Control;
 
 /// Bytes that are written or read at once, as a plain write of one file is.
@@ -17,10 +17,11 @@ const BUFFER: usize = 128 << 10;
 
 /// Sends the files of a folder.
 pub(super) fn send(stream: &TcpStream, folder: &Path, control: &Control) -> io::Result<()> {
+    let (_held, folder) = held(folder)?;
     let mut to = BufWriter::with_capacity(BUFFER, stream);
     for number in 0..SMALL_FILES {
         let mut bytes = Vec::new();
-        opened(&small_file(folder, number))?.take(SMALL_FILE.0).read_to_end(&mut bytes)?;
+        opened(&small_file(&folder, number))?.take(SMALL_FILE.0).read_to_end(&mut bytes)?;
         to.write_all(&(bytes.len() as u64).to_be_bytes())?;
         to.write_all(&bytes)?;
         control.reached((number + 1) * SMALL_FILE.0);
@@ -30,6 +31,7 @@ pub(super) fn send(stream: &TcpStream, folder: &Path, control: &Control) -> io::
 
 /// Takes files into a folder; gives the bytes in them.
 pub(super) fn receive(stream: &TcpStream, folder: &Path) -> io::Result<u64> {
+    let (_held, folder) = held(folder)?;
     let (mut from, mut received) = (BufReader::with_capacity(BUFFER, stream), 0);
     for number in 0..SMALL_FILES {
         if from.fill_buf()?.is_empty() {
@@ -41,7 +43,7 @@ pub(super) fn receive(stream: &TcpStream, folder: &Path) -> io::Result<u64> {
         if length > SMALL_FILE.0 {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "a small file that is large"));
         }
-        let mut file = File::create_new(small_file(folder, number))?;
+        let mut file = File::create_new(small_file(&folder, number))?;
         received += io::copy(&mut from.by_ref().take(length), &mut file)?;
     }
     Ok(received)

@@ -62,6 +62,7 @@ impl Place {
     fn on_disk(within: &Path) -> Result<Self, ProbeError> {
         let shown = within.display().to_string();
         let failed = |error: io::Error| unable(&shown, error);
+        disk::held_by_root(within).map_err(failed)?;
         let folder = Folder::make(within, PREFIX).map_err(failed)?;
         let room = folder.make_room(ROOM).map_err(failed)?;
         if is_root() && !disk::nobody_can("-w", &room) {

@@ -79,8 +79,13 @@ pub(super) fn login(words: &str) -> Option<Login<'_>> {
     let (key_of_host, user) = rest.rsplit_once(' ')?;
     let is_plain = |word: &str, more: &str| word.chars().all(|c| c.is_ascii_alphanumeric() || more.contains(c));
     let is_user = !user.is_empty() && !user.starts_with('-') && is_plain(user, "_.-@+");
-    let is_room = room.starts_with('/') && is_plain(room, "/_.-");
-    (is_user && is_room).then_some(Login { key: key(key_of_host)?, user, room })
+    is_user.then_some(Login { key: key(key_of_host)?, user, room: path(room)? })
+}
+
+/// A path from the root, of letters that mean nothing to any program.
+pub(super) fn path(words: &str) -> Option<&str> {
+    let is_plain = words.chars().all(|c| c.is_ascii_alphanumeric() || "/_.-".contains(c));
+    (words.starts_with('/') && is_plain).then_some(words)
 }
 
 /// A public key: its kind, and its bytes in Base64.

@@ -70,7 +70,9 @@ pub(super) fn key_figures(material: &Material<'_>, t: &Texts) -> Option<Block> {
     let missed = |share: f64| t.with("key-load-missed", &[("percent", &format!("{:.1}", 100.0 * share))]);
     let named = |key: &Key<'_>| {
         let name = Text::from(key.name.as_str());
-        key.load_reached.map_or(name.clone(), |share| name.and(Span::Strong(missed(share))))
+        // Markdown begins strong words behind a space alone.
+        let with = |share| name.clone().and(Span::Plain(" ".to_owned())).and(Span::Strong(missed(share)));
+        key.load_reached.map_or_else(|| name.clone(), with)
     };
     let keys: Vec<Key<'_>> = assessment.page_one.key_figures.iter().filter_map(key).collect();
     let is_judged = keys.iter().any(|key| key.outcome.is_some());

@@ -102,6 +102,26 @@ pub(crate) fn metric_value(metric: Metric, value: f64) -> String {
     }
 }
 
+/// A bound with its unit: as a figure is shown, and with more digits where these would say another bound.
+pub(crate) fn bound_value(metric: Metric, value: f64) -> String {
+    let rounded = metric_value(metric, value);
+    let (size, unit) = match metric.quantity() {
+        Quantity::Time => (1e3, "µs"),
+        Quantity::Rate => rate_unit(value),
+        Quantity::PacketRate => packet_rate_unit(value),
+        Quantity::TransactionRate => transaction_rate_unit(value),
+        Quantity::Share => (0.01, "%"),
+        Quantity::FileRate | Quantity::Size | Quantity::Count => return rounded,
+    };
+    let exact = value / size;
+    let shown = rounded.rsplit_once(' ').and_then(|(number, _)| number.replace(',', "").parse::<f64>().ok());
+    if shown.is_some_and(|shown| (shown - exact).abs() <= exact.abs() * 1e-9) {
+        return rounded;
+    }
+    let digits = format!("{exact:.9}");
+    format!("{} {unit}", digits.trim_end_matches('0').trim_end_matches('.'))
+}
+
 /// Packets a second in decimal units.
 pub(crate) fn packet_rate(pps: f64) -> String {
     with_unit(pps, packet_rate_unit(pps))
@@ -278,6 +298,18 @@ mod tests {
         assert_eq!((packet_rate(812_345.0), packet_rate(1.5e6)), ("812.3 kpps".into(), "1.50 Mpps".into()));
         assert_eq!(metric_value(Metric::PathMtu, 1500.0), "1500 B");
         assert_eq!(metric_range(Metric::Loss, 0.0, 0.001), "0 % – 0.10 %");
+    }
+
+    #[test]
+    fn a_bound_is_never_rounded_to_another_one() {
+        let time = |ns| bound_value(Metric::RttP50, ns);
+        assert_eq!(
+            [time(1.0), time(7004.0), time(7004.9), time(7000.0)].join("; "),
+            "0.001 µs; 7.004 µs; 7.0049 µs; 7.00 µs"
+        );
+        assert_eq!([bound_value(Metric::Loss, 1e-7), bound_value(Metric::Loss, 0.001)], ["0.00001 %", "0.10 %"]);
+        assert_eq!(bound_value(Metric::GoodputMean, 9_414_900_000.0), "9.4149 Gbit/s");
+        assert_eq!((bound_value(Metric::Loss, 0.0), time(2.5e9)), ("0 %".into(), "2,500,000 µs".into()));
     }
 
     #[test]

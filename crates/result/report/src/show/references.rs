@@ -8,7 +8,7 @@ use model::{
     units::Printed,
 };
 
-use super::{NO_FIGURE, direction, metric_value, mode, stack};
+use super::{NO_FIGURE, bound_value, direction, metric_value, mode, stack};
 use crate::{lang::Lang, texts::Texts};
 
 /// A reference's own words: Japanese where they are wanted and there are any.
@@ -64,7 +64,9 @@ pub(crate) fn criterion(outcome: &LimitOutcome, t: &Texts) -> String {
         Some(outcome.limit.metric.no_worse_than(value, outcome.limit.within?))
     };
     let bound = outcome.bound.or_else(would_be).map(|bound| {
-        let value = |value: f64| metric_value(outcome.limit.metric, value);
+        // A bound of the plan is as it was written; one that is computed from a reference is rounded.
+        let words: fn(_, _) -> _ = if outcome.against.is_none() { bound_value } else { metric_value };
+        let value = |value: f64| words(outcome.limit.metric, value);
         match bound {
             Bound::AtMost(most) => t.with("limit-at-most", &[("value", &value(most))]),
             Bound::AtLeast(least) => t.with("limit-at-least", &[("value", &value(least))]),

@@ -14,7 +14,7 @@ undecided-straddles = the uncertainty interval straddles the limit
 undecided-not-checked = nobody checked it
 undecided-left-open = whoever checked it left it open
 key-figures-caption = Key figures: medians over the trials.
-key-load-missed = {" "}(the sender reached { $percent } % of this load at worst)
+key-load-missed = (the sender reached { $percent } % of this load at worst)
 page-failed = What failed
 page-failed-figures =
     { $count ->

@@ -19,7 +19,7 @@ use crate::{
     programs::{self, NOBODY, is_root},
     transfer::{
         place::{Place, has_own_mounts},
-        unable,
+        said, unable,
     },
 };
 
@@ -31,6 +31,9 @@ pub(super) enum Nfs {
 
 const GANESHA: Program = Program { name: "ganesha.nfsd", package: "nfs-ganesha-vfs" };
 const RPCBIND: Program = Program { name: "rpcbind", package: "rpcbind" };
+
+/// Reason why a path is refused.
+const PLAIN: &str = "the path of the file may have letters, digits and /_.- alone";
 
 /// Port of the portmapper (RFC 1833).
 const PORTMAPPER: u16 = 111;
@@ -77,6 +80,8 @@ impl Method for Nfs {
         let failed = |error| unable(GANESHA.name, error);
         let run = call.place.folder().make_room("run").map_err(failed)?;
         let state = call.place.folder().make_room("state").map_err(failed)?;
+        let exported = exported(call.place);
+        let exported = exported.to_str().and_then(said::path).ok_or_else(|| unable(GANESHA.name, PLAIN))?;
         let owner = if is_root() { NOBODY } else { geteuid().as_raw() };
         let text = format!(
             "NFS_CORE_PARAM {{ NFS_Port = {}; MNT_Port = {}; Protocols = {}; Enable_UDP = false; Enable_NLM = false; Enable_RQUOTA = false; }}\n\
@@ -88,7 +93,7 @@ impl Method for Nfs {
             Self::mount_port(call.server),
             self.version(),
             state.display(),
-            exported(call.place).display(),
+            exported,
         );
         let configuration = call.place.write("ganesha.conf", &text)?;
         let mut command = programs::command_with_rights(call.program);
@@ -103,10 +108,11 @@ impl Method for Nfs {
 
     fn ask(&self, call: &Call<'_>) -> Result<Run, ProbeError> {
         let (ip, port, mount) = (call.server.ip(), call.server.port(), Self::mount_port(call.server));
-        let name = call.words.rsplit('/').next().unwrap_or_default();
+        let path = said::path(call.words).ok_or_else(|| unable(GANESHA.name, PLAIN))?;
+        let name = path.rsplit('/').next().unwrap_or_default();
         // It takes an address of IPv6 without brackets.
         let url = match self {
-            Self::V3 => format!("nfs://{ip}{}?version=3&nfsport={port}&mountport={mount}", call.words),
+            Self::V3 => format!("nfs://{ip}{path}?version=3&nfsport={port}&mountport={mount}"),
             Self::V4 => format!("nfs://{ip}/room/{name}?version=4&nfsport={port}"),
         };
         let mut command = call.command();
