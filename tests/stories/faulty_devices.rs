@@ -204,7 +204,7 @@ fn a_device_whose_link_flaps_is_named_and_its_outages_are_timed() {
     {
         let _bed = desk.bed(BED, &["--bed", "lab:router"]);
         // A link that is down now and then, once the run has begun.
-        let flaps = "sleep 2; for round in $(seq 20); do ip link set to-b down; sleep 0.3; ip link set to-b up; sleep 0.7; done";
+        let flaps = "sleep 2; for round in $(seq 120); do ip link set to-b down; sleep 0.3; ip link set to-b up; sleep 0.7; done";
         let mut router = Command::new("ip");
         router.args(["netns", "exec", &format!("wp{BED}-router"), "sh", "-c", flaps]);
         let mut router = router.spawn().unwrap();
