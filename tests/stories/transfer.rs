@@ -156,7 +156,15 @@ fn a_file_goes_from_disk_to_disk_and_its_faults_are_named() {
         let asked = ["--contents", "file", "--file", text(&file), "--repeats", "1", "--json"];
         [&["transfer", "--methods", methods], &asked[..]].concat()
     };
-    let methods = "tcp,sendfile,nc,http,rsync,ftp-get,sftp,nfs4,smb";
+    // A configuration of ganesha has no quotes for a space.
+    desk.run(&of("nfs4")).fails(1, &["the path of the file may have letters, digits"]);
+    let plain = folder.path().join("image");
+    fs::rename(&file, &plain).unwrap();
+    let asked =
+        ["transfer", "--methods", "nfs4", "--contents", "file", "--file", text(&plain), "--repeats", "1", "--json"];
+    assert_whole(&desk.run(&asked), "nfs4");
+    fs::rename(&plain, &file).unwrap();
+    let methods = "tcp,sendfile,nc,http,rsync,ftp-get,sftp,smb";
     let moved = desk.run(&of(methods));
     assert_whole(&moved, methods);
     assert!(alone(), "what arrived is gone");
